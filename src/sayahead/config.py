@@ -12,6 +12,7 @@ import inspect
 import itertools
 import math
 import numbers
+import tomllib
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -114,6 +115,16 @@ def check_bounds(record: Any, where: str = "") -> None:
     the error."""
     for name, hint in hints_of(type(record)).items():
         check_bound(f"{where or f'{type(record).__name__}: '}{name}", getattr(record, name), hint)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file. ConfigError where it cannot be read, or is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not TOML: {error}.") from error
 
 
 def from_mapping(kind: type[T], data: object, *, where: str) -> T:

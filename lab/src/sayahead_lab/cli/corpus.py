@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,14 @@ HELP = "make a corpus from transcripts and a voice, or from recordings"
 
 
 SPLITS = ("train", "val", "test")
+
+
+KOKORO_OPTIONS = ("speaker", "language", "understood")
+
+
+TELLING: list[tuple[Callable[[VoiceConfig], bool], type[FamilySpec | VitsSpec]]]
+TELLING = [(of_family, FamilySpec), (tells_durations, VitsSpec)]
+"""Kinds of voices that tell durations themselves, with a corpus's settings for each."""
 
 
 LISTED = 10
@@ -243,9 +250,7 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
             raise ConfigError(
                 f"--{name.replace('_', '-')} needs --recordings: give both, or leave it out."
             )
-    splits: dict[str, Texts] = {
-        split: read_texts(path) for split, path in split_files(arguments).items()
-    }
+    splits = listed_texts(arguments)
     if not splits:
         raise ConfigError(
             "A corpus needs texts: name files of name|text with --train, --val and --test."
@@ -266,41 +271,48 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
         raise ConfigError(
             "--features applies to the default voice's own network: leave it out, or --teacher."
         )
-    folder = voice_folder(arguments.teacher)
-    published = str(arguments.teacher).endswith(".onnx")
-    ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
-    if published or (folder is not None and read_config(folder).kind == "kokoro"):
-        told = {
-            "voice": arguments.teacher,
-            "speaker": arguments.speaker or "",
-            "audio": not arguments.no_audio,
-        }
-        told |= {"understood": arguments.understood or "", "language": arguments.language or ""}
-        return KokoroSpec(
-            PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told
-        )
-    for name in ("speaker", "language", "understood"):
+    config = config_of(arguments.teacher)
+    is_published = str(arguments.teacher).endswith(".onnx")
+    own: dict[str, Any] = {"voice": arguments.teacher, "audio": not arguments.no_audio}
+    own |= {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
+    front_end = PRESETS[arguments.front_end]
+    if is_published or is_kokoro(config):
+        style: dict[str, Any] = {name: getattr(arguments, name) or "" for name in KOKORO_OPTIONS}
+        return KokoroSpec(front_end, arguments.punctuation or "all", **own, **style)
+    for name in KOKORO_OPTIONS:
         if getattr(arguments, name):
             raise ConfigError(
                 f"--{name} belongs to a Kokoro voice: leave it out with another teacher."
             )
-    kinds: list[tuple[Callable[[VoiceConfig], bool], type[FamilySpec | VitsSpec]]]
-    kinds = [(of_family, FamilySpec), (tells_durations, VitsSpec)]
-    for tells, own in kinds:
-        if folder is not None and not arguments.align and tells(read_config(folder)):
-            told = {"voice": arguments.teacher, "audio": not arguments.no_audio}
-            return own(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
-    options = {
-        name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")
-    }
+    for tells, kind in TELLING:
+        if config is not None and not arguments.align and tells(config):
+            return kind(front_end, arguments.punctuation or "all", **own)
+    return from_speech(arguments)
+
+
+def config_of(teacher: str) -> VoiceConfig | None:
+    """A voice's configuration; None for a command."""
+    folder = voice_folder(teacher)
+    return None if folder is None else read_config(folder)
+
+
+def is_kokoro(config: VoiceConfig | None) -> bool:
+    """Whether this is a voice with Kokoro's styles."""
+    return config is not None and config.kind == "kokoro"
+
+
+def from_speech(arguments: argparse.Namespace) -> SpokenSpec:
+    """A voice or command whose speech is aligned."""
     spec = SpokenSpec(
         PRESETS[arguments.front_end],
+        teacher=arguments.teacher,
+        lead=arguments.lead,
+        tail=arguments.tail,
         audio=not arguments.no_audio,
         noise=arguments.seed or 0,
-        **options,
-    )
-    spec = replace(
-        spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all"
+        aligner=arguments.aligner or FOLDER,
+        inner_marks=arguments.punctuation == "all",
+        skip_missing=arguments.skip_missing,
     )
     spec.open()
     return spec
@@ -309,13 +321,8 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
 def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     """The recordings that were asked for, and their texts: one of 20 is for validation unless
     splits are named."""
-    foreign = ("punctuation",) if arguments.alignments is not None else ()
-    for name in (*foreign, "seed", "features", "teacher"):
-        if getattr(arguments, name):
-            raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
-    if arguments.alignments is not None and arguments.aligner is not None:
-        raise ConfigError("--alignments are another aligner's: leave them out, or --aligner.")
-    listed = {split: read_texts(path) for split, path in split_files(arguments).items()}
+    check_recordings(arguments)
+    listed = listed_texts(arguments)
     layout = {"reader": arguments.reader or "", "speaker": arguments.speaker or ""}
     texts = texts_of_recordings(arguments, listed, **layout)
     splits = held_out(list(texts.items()))
@@ -324,18 +331,18 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
             split: [(name, texts.get(name, "")) for name, _ in lines]
             for split, lines in listed.items()
         }
-    unknown = [name for own in splits.values() for name, _ in own if name not in texts]
+    unknown = [name for name in names_of(splits) if name not in texts]
     if unknown:
-        raise ConfigError(
-            f"{arguments.recordings if arguments.reader else arguments.recordings / 'metadata.csv'}"
-            f" does not have {unknown[0]} ({len(unknown)} in all)."
-        )
+        source = arguments.recordings / ("" if arguments.reader else "metadata.csv")
+        raise ConfigError(f"{source} does not have {unknown[0]} ({len(unknown)} in all).")
     splits = part(splits, arguments)
     options: dict[str, Any] = {
-        name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")
+        "lead": arguments.lead,
+        "tail": arguments.tail,
+        "skip_missing": arguments.skip_missing,
+        "audio": not arguments.no_audio,
     }
     front_end = PRESETS[arguments.front_end]
-    options["audio"] = not arguments.no_audio
     if arguments.alignments is None:
         options |= {"inner_marks": arguments.punctuation == "all", **layout}
         return (
@@ -343,7 +350,22 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
             splits,
         )
     spec = RecordingSpec(front_end, arguments.recordings, arguments.alignments, **options)
-    return scan(spec, [name for script in splits.values() for name, _ in script]), splits
+    return scan(spec, names_of(splits)), splits
+
+
+def names_of(splits: Mapping[str, Texts]) -> list[str]:
+    """The names of all texts."""
+    return [name for lines in splits.values() for name, _ in lines]
+
+
+def check_recordings(arguments: argparse.Namespace) -> None:
+    """ConfigError for options that recordings do not have."""
+    foreign = ("punctuation",) if arguments.alignments is not None else ()
+    for name in (*foreign, "seed", "features", "teacher"):
+        if getattr(arguments, name):
+            raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
+    if arguments.alignments is not None and arguments.aligner is not None:
+        raise ConfigError("--alignments are another aligner's: leave them out, or --aligner.")
 
 
 def texts_of_recordings(
@@ -376,13 +398,10 @@ def held_out(texts: Texts) -> dict[str, Texts]:
     return {"val": texts[9::20], **rest} if len(texts) > 9 else rest
 
 
-def split_files(arguments: argparse.Namespace) -> dict[str, Path]:
-    """The file of each split that is named."""
-    return {
-        split: getattr(arguments, split)
-        for split in SPLITS
-        if getattr(arguments, split) is not None
-    }
+def listed_texts(arguments: argparse.Namespace) -> dict[str, Texts]:
+    """The texts of each split that is named."""
+    files = {split: getattr(arguments, split) for split in SPLITS}
+    return {split: read_texts(path) for split, path in files.items() if path is not None}
 
 
 def part(texts: dict[str, Texts], arguments: argparse.Namespace) -> dict[str, Texts]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -195,6 +196,29 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out one step; the exit code."""
     from sayahead_lab.eval.field.plan import is_field
 
+    check_options(arguments)
+    if arguments.step not in ("compare", "text", "ratings"):
+        if len(arguments.path) > 1:
+            raise ConfigError(
+                f"sayahead eval {arguments.step} takes one PATH, not {len(arguments.path)}."
+            )
+        arguments.path = arguments.path[0]
+    steps: dict[str, Callable[[argparse.Namespace, Console], None]] = {
+        "card": card_step,
+        "compare": compare_step,
+        "listen": listen_step,
+        "ratings": ratings_step,
+        "report": report_step,
+        "run": field_step if arguments.step == "run" and is_field(arguments.path) else run_step,
+        "score": score_step,
+        "text": text_step,
+    }
+    steps[arguments.step](arguments, Console())
+    return 0
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """ConfigError for an option of another step."""
     for name in {name: None for names in STEPS.values() for name in names}:
         if getattr(arguments, name) is not None and name not in STEPS[arguments.step]:
             *others, last = (step for step, names in STEPS.items() if name in names)
@@ -203,33 +227,6 @@ def run(arguments: argparse.Namespace) -> int:
             raise ConfigError(
                 f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}."
             )
-    if arguments.step not in ("compare", "text", "ratings"):
-        if len(arguments.path) > 1:
-            raise ConfigError(
-                f"sayahead eval {arguments.step} takes one PATH, not {len(arguments.path)}."
-            )
-        arguments.path = arguments.path[0]
-    console = Console()
-    match arguments.step:
-        case "run" if is_field(arguments.path):
-            field_step(arguments, console)
-        case "card":
-            card_step(arguments, console)
-        case "compare":
-            compare_step(arguments)
-        case "listen":
-            listen_step(arguments, console)
-        case "ratings":
-            ratings_step(arguments)
-        case "text":
-            text_step(arguments, console)
-        case "run":
-            run_step(arguments, console)
-        case "score":
-            score_step(arguments, console)
-        case "report":
-            report_step(arguments, console)
-    return 0
 
 
 def run_step(arguments: argparse.Namespace, console: Console) -> None:
@@ -320,7 +317,7 @@ def listen_step(arguments: argparse.Namespace, console: Console) -> None:
     console.note(f"{target}: page {page}, {target.stat().st_size / 1e6:.1f} MB")
 
 
-def ratings_step(arguments: argparse.Namespace) -> None:
+def ratings_step(arguments: argparse.Namespace, _: Console) -> None:
     """Print what saved ratings say."""
     from sayahead_lab.eval.report.report import listening_tables
     from sayahead_lab.eval.report.tables import as_markdown
@@ -328,7 +325,7 @@ def ratings_step(arguments: argparse.Namespace) -> None:
     print("\n".join(as_markdown(table) for table in listening_tables(arguments.path)))
 
 
-def compare_step(arguments: argparse.Namespace) -> None:
+def compare_step(arguments: argparse.Namespace, _: Console) -> None:
     """Print cards in order, or beside those of another run."""
     from sayahead_lab.eval.field.compare import again, compare, read_cards
 

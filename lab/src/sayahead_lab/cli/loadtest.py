@@ -13,10 +13,15 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sayahead.cli import number, one_of
 from sayahead.errors import ConfigError, SayaheadError
+
+if TYPE_CHECKING:
+    from sayahead.voice import Voice
+
+    from sayahead_lab.eval.speed.load import TurnScript
 
 HELP = "measure how many concurrent sessions a server can carry"
 EPILOG = """\
@@ -92,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.url and arguments.overload:
         raise ConfigError("--overload starts its own server: leave out --url.")
     try:
-        from sayahead_lab.eval.speed import load, search
+        from sayahead_lab.eval.speed import search
         from sayahead_lab.eval.speed.callers import seconds_for
     except ImportError as error:
         raise ConfigError(
@@ -102,15 +107,11 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.server.synthesis.capacity import cost_of, places_for
     from sayahead.voice import load_voice
 
-    from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
     from sayahead_lab.eval.experiment.machine import LoadWatch, processor
-    from sayahead_lab.eval.speed.bench import sentences
 
     voice = load_voice(arguments.voice or "heart")
     cost = cost_of(voice, 2.0)
-    clock = Tokens(50.0) if arguments.clock == "llm" else ReadingClock(180.0)
-    texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
-    scripts = [load.script(voice, text, clock) for text in texts]
+    scripts = turn_scripts(voice, arguments.clock)
     watch = LoadWatch(2)
     rounds = list[dict[str, Any]]()
     guess = search.FIRST if arguments.url else round(GUESS * places_for(cost, cores()))
@@ -118,10 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         rate = voice.sample_rate
         seconds = arguments.seconds or seconds_for(arguments.turns, sessions, scripts, rate)
         row = measured(arguments, scripts, sessions, sessions, seconds)
-        row["passed"] = search.passed(row, arguments.clock, arguments.p95)
-        row["clear"] = search.clear(row, arguments.clock, arguments.p95)
-        row["cause"] = "" if row["passed"] else search.cause(row)
-        rounds.append(row)
+        rounds.append(search.judged(row, arguments.clock, arguments.p95))
         if row["cause"]:
             print(f"     {row['cause']}", flush=True)
     found = search.limit(rounds)
@@ -147,6 +145,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0 if best else 1
+
+
+def turn_scripts(voice: Voice, clock_name: str) -> list[TurnScript]:
+    """Eight turns of two sentences, as a language model or a reader sends them."""
+    from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
+    from sayahead_lab.eval.speed import load
+    from sayahead_lab.eval.speed.bench import sentences
+
+    clock = Tokens(50.0) if clock_name == "llm" else ReadingClock(180.0)
+    texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
+    return [load.script(voice, text, clock) for text in texts]
 
 
 def told(found: Mapping[str, int | None]) -> str:

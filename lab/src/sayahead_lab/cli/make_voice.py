@@ -117,17 +117,17 @@ def make(arguments: argparse.Namespace) -> None:
     """Write what the options ask for; ConfigError for options that exclude each other."""
     options = {name for name, value in vars(arguments).items() if value is not None}
     extras: dict[str, Any] = {
-        "student": None if arguments.student is None else named_or_run(arguments.student),
-        "policy": None if arguments.policy is None else network(arguments.policy),
+        "student": arguments.student and named_or_run(arguments.student),
+        "policy": arguments.policy and network(arguments.policy),
     }
     if arguments.heart is not None:
         refuse(
             options & {"vocoder", "name", "description", "license", "agent", "borrow"}, "--heart"
         )
-        acoustic = None if arguments.acoustic is None else named_or_run(arguments.acoustic)
+        acoustic = arguments.acoustic and named_or_run(arguments.acoustic)
         make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
         return
-    extras["agent"] = None if arguments.agent is None else load(arguments.agent)
+    extras["agent"] = arguments.agent and load(arguments.agent)
     if arguments.acoustic is None:
         refuse(
             options & {"vocoder", "name", "description", "license", "borrow"}, "an existing voice"
@@ -139,6 +139,13 @@ def make(arguments: argparse.Namespace) -> None:
             )
         extend_voice(arguments.out, **extras)
         return
+    make_from_runs(arguments, options, extras)
+
+
+def make_from_runs(
+    arguments: argparse.Namespace, options: set[str], extras: dict[str, Any]
+) -> None:
+    """Write a voice with the acoustic model that is named."""
     about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
     first = str(arguments.acoustic)
     vocoder = str(arguments.vocoder)

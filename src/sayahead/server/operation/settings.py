@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib.util
 import ipaddress
 import os
-import tomllib
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from sayahead.config import Bound, check_bounds, from_mapping, hints_of, nearest
+from sayahead.config import Bound, check_bounds, from_mapping, hints_of, nearest, read_toml
 from sayahead.errors import ConfigError
 from sayahead.server.protocols import PROTOCOLS
 from sayahead.speech import IDLE_S
@@ -247,12 +246,7 @@ def load_settings(
     names such as ``limits.idle_s``). ConfigError for an unknown name, with the nearest one."""
     tree: dict[str, Any] = {}
     if file is not None:
-        try:
-            tree = tomllib.loads(file.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{file} is not TOML: {error}.") from error
+        tree = read_toml(file)
         # Checked by itself, so that an error names the file.
         settings_of(tree, where=str(file))
     places = {PREFIX + name.upper().replace(".", "_"): name for name in names()}

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sayahead import contexts, policies
-from sayahead.config import Spec, call, class_flag, from_mapping, named, nearest
+from sayahead.config import Spec, call, class_flag, from_mapping, named, nearest, read_toml
 from sayahead.contexts import CONTEXTS
 from sayahead.engine.context import ContextPredictor
 from sayahead.engine.keep_up import keep_up
@@ -191,32 +190,21 @@ def load_matrix(path: Path, overrides: Sequence[Override] = ()) -> Matrix:
 
     ConfigError says what is wrong in it, and where.
     """
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not TOML: {error}.") from error
+    data = read_toml(path)
     matrix = from_mapping(Matrix, overridden(data, overrides, where=str(path)), where=str(path))
     matrix = replace(matrix, clocks=tuple(located(clock, path.parent) for clock in matrix.clocks))
-    for kind, items in (("conditions", matrix.conditions), ("clocks", matrix.clocks)):
-        names = [item.name for item in items]
-        if not names:
-            raise ConfigError(f"{path}: {kind} is empty.")
-        for name in names:
-            if names.count(name) > 1:
-                raise ConfigError(f"{path}: {kind}: the name {name!r} appears twice.")
-            if not name or set(name) & set("/\\"):
-                raise ConfigError(f"{path}: {kind}: {name!r} cannot be the name of a folder.")
+    conditions = [condition.name for condition in matrix.conditions]
+    clocks = [clock.name for clock in matrix.clocks]
+    check_folders(f"{path}: conditions", conditions)
+    check_folders(f"{path}: clocks", clocks)
     for clock in matrix.clocks:
         text_clock(clock)
-        if clock.speaker in {condition.name for condition in matrix.conditions}:
+        if clock.speaker in conditions:
             raise ConfigError(
                 f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder."
             )
     for condition in matrix.conditions:
         policy(condition)
-        clocks = [clock.name for clock in matrix.clocks]
         if condition.clock is not None and condition.clock not in clocks:
             raise ConfigError(
                 f"{path}: condition {condition.name!r}: there is no clock {condition.clock!r}"
@@ -227,6 +215,17 @@ def load_matrix(path: Path, overrides: Sequence[Override] = ()) -> Matrix:
     if matrix.count < 1:
         raise ConfigError(f"{path}: count is {matrix.count}, but must be at least 1.")
     return matrix
+
+
+def check_folders(where: str, names: Sequence[str]) -> None:
+    """ConfigError unless these can be the names of folders beside each other."""
+    if not names:
+        raise ConfigError(f"{where} is empty.")
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{where}: the name {name!r} appears twice.")
+        if not name or set(name) & set("/\\"):
+            raise ConfigError(f"{where}: {name!r} cannot be the name of a folder.")
 
 
 def located(clock: Clock, folder: Path) -> Clock:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,16 @@ class Rating:
     """The other of two conditions."""
 
 
+def paired(better: Iterable[Rating], worse: Iterable[Rating]) -> list[Rating]:
+    """The ratings of one condition less another's of the same rater and sentence."""
+    other = {(rating.rater, rating.sentence): rating.score for rating in worse}
+    return [
+        replace(rating, score=rating.score - other[rating.rater, rating.sentence])
+        for rating in better
+        if (rating.rater, rating.sentence) in other
+    ]
+
+
 def listening_statistics(
     files: Sequence[Path], *, seed: int = 0, draws: int = 2000
 ) -> dict[str, Any]:
@@ -77,13 +87,7 @@ def listening_statistics(
     best_first = sorted(means, key=lambda name: -means[name])
     differences = []
     for better, worse in itertools.combinations(best_first, 2):
-        other = {(r.rater, r.sentence): r.score for r in by_condition[worse]}
-        pairs = [
-            replace(r, score=r.score - other[r.rater, r.sentence])
-            for r in by_condition[better]
-            if (r.rater, r.sentence) in other
-        ]
-        if pairs:
+        if pairs := paired(by_condition[better], by_condition[worse]):
             summary, p = interval(pairs, seed, draws)
             needed = raters_needed(pairs, TOLD * (SCALES[scale][1] - SCALES[scale][0]))
             differences.append(

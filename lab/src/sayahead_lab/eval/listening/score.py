@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +138,37 @@ def own_full_sentences(
     return None
 
 
+def spoken_in_full(
+    utterances: SpokenCondition, full: SpokenCondition | None, notes: dict[str, None]
+) -> dict[str, Trace]:
+    """The full sentence of each utterance, where it has the same words."""
+    traces = dict[str, Trace]()
+    for name, trace in utterances.traces.items():
+        whole = full.traces.get(name) if full else None
+        if whole is not None and same_words(trace, whole):
+            traces[name] = whole
+        elif whole is not None:
+            notes[
+                f"Left out: prosody of {name}, {utterances.folder.name}: its full sentence has"
+                " other words."
+            ] = None
+    return traces
+
+
+def joined(tables: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """One table of all."""
+    return {key: value for table in tables for key, value in table.items()}
+
+
+def listened_groups(listeners: Mapping[str, str]) -> dict[str, str]:
+    """The groups of scores that these listeners give, and who gives them."""
+    return {
+        group: f"{group}: {listeners[columns[0]]}"
+        for group, columns in GROUPS.items()
+        if columns[0] in listeners
+    }
+
+
 def plan(
     utterances: SpokenCondition,
     full: SpokenCondition | None,
@@ -152,46 +183,33 @@ def plan(
     already."""
     scores = read_scores(utterances.folder / "scores.jsonl")
     again = resynthesized(utterances, lm, notes)
+    heard = listened_groups(listeners)
+    full_traces = spoken_in_full(utterances, full, notes)
     tasks = []
     fields = dict[str, dict[str, Any]]()
     for name, trace in utterances.traces.items():
-        full_trace = full.traces.get(name) if full else None
-        if full_trace is not None and not same_words(trace, full_trace):
-            notes[
-                f"Left out: prosody of {name}, {utterances.folder.name}: its full sentence has"
-                " other words."
-            ] = None
-            full_trace = None
+        full_trace = full_traces.get(name)
+        full_folder = full.folder if full and full_trace else None
         sound = sound_of(utterances.folder, name)
-        other = sound_of(full.folder, name) if full and full_trace else ""
-        columns = {
-            group: columns[0] for group, columns in GROUPS.items() if columns[0] in listeners
-        }
-        keys = {group: f"{group}: {listeners[column]}" for group, column in columns.items()}
-        keys["seams"] = f"seams {VERSION}, {other}"
+        other = sound_of(full_folder, name) if full_folder else ""
+        keys = {**heard, "seams": f"seams {VERSION}, {other}"}
         if full_trace is not None:
             keys["prosody"] = f"prosody {VERSION}, {other}"
         if name in again:
             keys["one-shot"] = f"one-shot {VERSION}, {utterances.about}"
         beside = f", {zlib.crc32(references[name].read_bytes()):08x}" if name in references else ""
         keys |= {group: f"{made_by}{beside}" for group, made_by in further.items()}
-        fields[name] = {}
-        unscored = {}
-        for group, key in keys.items():
-            score = scores.get((name, sound, key))
-            if score is None:
-                unscored[group] = key
-            else:
-                fields[name] |= score
+        known = {group: scores.get((name, sound, key)) for group, key in keys.items()}
+        unscored = {group: key for group, key in keys.items() if known[group] is None}
+        fields[name] = joined(score for score in known.values() if score)
         if unscored:
-            path = full.folder if full and full_trace else None
             tasks.append(
                 ScoringTask(
                     utterances.folder,
                     trace,
                     sound,
                     unscored,
-                    path,
+                    full_folder,
                     full_trace,
                     utterances.condition,
                     lm,

@@ -123,13 +123,7 @@ def listening() -> Listeners:
 def listen(task: ScoringTask) -> Result:
     """Score one utterance by its listeners and measurements."""
     utterance = TracedSound(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
-    full = None
-    if (
-        task.full is not None
-        and task.full_folder is not None
-        and task.unscored.keys() & {"seams", "prosody"}
-    ):
-        full = TracedSound(task.full, read_wav(wav_path(task.full_folder, task.trace.name))[0])
+    full = full_sentence(task)
     by: dict[str, dict[str, Any]] = {}
     columns = [column for group in task.unscored for column in GROUPS.get(group, ())]
     if columns:
@@ -139,16 +133,27 @@ def listen(task: ScoringTask) -> Result:
         by |= {key: of_group(row, group) for group, key in task.unscored.items() if group in GROUPS}
     if "seams" in task.unscored:
         by[task.unscored["seams"]] = {"seams": at_seams(utterance, full)}
-    if "prosody" in task.unscored and full is not None and task.condition is not None:
-        by[task.unscored["prosody"]] = {"prosody": against_full(utterance, full, task.condition)}
-    if "one-shot" in task.unscored and task.condition is not None:
-        by[task.unscored["one-shot"]] = {"one_shot": one_shot(utterance, task.condition, task.lm)}
+    if task.condition is not None:
+        if "prosody" in task.unscored and full is not None:
+            prosody = against_full(utterance, full, task.condition)
+            by[task.unscored["prosody"]] = {"prosody": prosody}
+        if "one-shot" in task.unscored:
+            alone = one_shot(utterance, task.condition, task.lm)
+            by[task.unscored["one-shot"]] = {"one_shot": alone}
     metrics = [group for group in task.unscored if group.startswith(METRIC)]
     if metrics:
         one = heard_by_metrics(utterance, task.reference)
         for group in metrics:
             by[task.unscored[group]] = {group: measured(group.removeprefix(METRIC), one)}
     return Result(utterance.trace.name, task.sound, by)
+
+
+def full_sentence(task: ScoringTask) -> TracedSound | None:
+    """The same utterance spoken as a full sentence, where there is one and a score needs it."""
+    needed = task.unscored.keys() & {"seams", "prosody"}
+    if task.full is None or task.full_folder is None or not needed:
+        return None
+    return TracedSound(task.full, read_wav(wav_path(task.full_folder, task.trace.name))[0])
 
 
 def heard_by_metrics(utterance: TracedSound, reference: Path | None) -> SpokenSentence:

@@ -97,7 +97,6 @@ def first_fragment_early(text: str) -> list[Fragment]:
     start = 0
     first = True
     marks = 0
-    last = -1
     for at, char in enumerate(text):
         start += start == at and char.isspace()
         marks += char.isspace() or char in CLAUSE_MARKS
@@ -107,12 +106,8 @@ def first_fragment_early(text: str) -> list[Fragment]:
             if end is None and char.isspace() and marks >= MAX_MARKS and at - start >= LEAST:
                 end = at + 1
             cuts = [] if end is None else [(start, end)]
-        else:
-            last = at if char in SENTENCE_MARKS else last
-            near = last >= start and CONTEXT <= at - last <= 2 * CONTEXT
-            if at - start >= LEAST + CONTEXT:
-                complete = sentences(text, start, at + 1)[:-1]
-                cuts = complete if near or len(complete) > 1 else []
+        elif at - start >= LEAST + CONTEXT:
+            cuts = rest_of_sentence(text, start, at)
         if cuts:
             out += [Fragment(a, b, at + 1) for a, b in cuts]
             first = not first
@@ -120,6 +115,14 @@ def first_fragment_early(text: str) -> list[Fragment]:
             start = cuts[-1][1]
             start += len(text[start : at + 1]) - len(text[start : at + 1].lstrip())
     return out + [Fragment(a, b, len(text)) for a, b in sentences(text, start, len(text))]
+
+
+def rest_of_sentence(text: str, start: int, at: int) -> list[tuple[int, int]]:
+    """The sentences from ``start`` that go out with the character at ``at``."""
+    complete = sentences(text, start, at + 1)[:-1]
+    last = max(text.rfind(mark, start, at + 1) for mark in SENTENCE_MARKS)
+    near = last >= start and CONTEXT <= at - last <= 2 * CONTEXT
+    return complete if near or len(complete) > 1 else []
 
 
 def clause_end(text: str, start: int, at: int) -> int | None:
@@ -132,16 +135,11 @@ def clause_end(text: str, start: int, at: int) -> int | None:
     ended = text[start:at].rstrip("\"'”’)]}»")[-1:] in (".", "?", "!")
     number_over = before == "," and earlier.isdigit() and not char.isdigit()
     name_over = before == ":" and earlier.isalnum() and char.isspace()
-    end = None
-    if before.isspace():
-        end = next(
-            (end for end, read in sentence_ends(text, start, at + 1) if read == at + 1), None
-        )
-    if end is None and (char in ";…\n—" or (char == "," and not (before.isdigit() or ended))):
-        end = at + 1
-    elif end is None and (number_over or name_over):
-        end = at
-    return end if end is not None and end - start > LEAST else None
+    complete = sentence_ends(text, start, at + 1) if before.isspace() else ()
+    ends = [end for end, read in complete if read == at + 1]
+    over = char in ";…\n—" or (char == "," and not (before.isdigit() or ended))
+    ends += [at + 1] * over + [at] * (number_over or name_over)
+    return ends[0] if ends and ends[0] - start > LEAST else None
 
 
 def sentences(text: str, start: int, stop: int) -> list[tuple[int, int]]:

@@ -139,11 +139,12 @@ def of_steps(experiment: Experiment) -> Iterator[Picture]:
     text clock."""
     names, which = drawn_conditions(experiment)
     traces = {name: utterances for name in names if (utterances := as_measured(experiment, name))}
-    if not any(
+    given = [
         all_at_once(experiment.traces(name, clock))
         for clock in experiment.clocks
         for name in names[:1]
-    ):
+    ]
+    if not any(given):
         first = {
             name: over_length(utterances, first_audible_s) for name, utterances in traces.items()
         }
@@ -152,25 +153,8 @@ def of_steps(experiment: Experiment) -> Iterator[Picture]:
             f"{CLOUD} {which}",
             plots.latency_over_length(first, clock="all text there"),
         )
-    balances = {
-        name: [list(time_balance_s(one)) for one in utterances]
-        for name, utterances in traces.items()
-    }
-    yield Picture(
-        "time-balance",
-        "Audio buffered after generating each chunk: median and 5 to 95 % of the utterances as far"
-        f" as a quarter of them goes, and as strokes the minimum. {which}",
-        plots.time_balance({name: series for name, series in balances.items() if any(series)}),
-    )
-    positions = {name: by_position(utterances) for name, utterances in traces.items()}
-    positions = {name: means for name, means in positions.items() if means["first"]["n"]}
-    if positions:
-        yield Picture(
-            "generation-and-audio",
-            "Means over utterances of more than four chunks; conditions without any are left out."
-            f" {which}",
-            plots.generation_and_audio(positions),
-        )
+    yield time_balance(traces, which)
+    yield from of_positions(traces, which)
     yield from of_cores(experiment)
     yield from of_contexts(experiment)
     one = same_utterance({name: traces[name] for name in spread(list(traces), 5)})
@@ -180,6 +164,33 @@ def of_steps(experiment: Experiment) -> Iterator[Picture]:
             "policy-path",
             f"Utterance {title}: “{source}” READ takes a character and goes up, SPEAK goes right.",
             plots.policy_path(one),
+        )
+
+
+def time_balance(traces: Mapping[str, list[Trace]], which: str) -> Picture:
+    """Ma's Fig. 6: how much of each condition's audio waits to be played."""
+    balances = {
+        name: [list(time_balance_s(one)) for one in utterances]
+        for name, utterances in traces.items()
+    }
+    return Picture(
+        "time-balance",
+        "Audio buffered after generating each chunk: median and 5 to 95 % of the utterances as far"
+        f" as a quarter of them goes, and as strokes the minimum. {which}",
+        plots.time_balance({name: series for name, series in balances.items() if any(series)}),
+    )
+
+
+def of_positions(traces: Mapping[str, list[Trace]], which: str) -> Iterator[Picture]:
+    """How long first, middle and last chunks take, and how long they sound."""
+    positions = {name: by_position(utterances) for name, utterances in traces.items()}
+    positions = {name: means for name, means in positions.items() if means["first"]["n"]}
+    if positions:
+        yield Picture(
+            "generation-and-audio",
+            "Means over utterances of more than four chunks; conditions without any are left out."
+            f" {which}",
+            plots.generation_and_audio(positions),
         )
 
 

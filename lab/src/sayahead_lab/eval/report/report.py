@@ -181,33 +181,17 @@ def as_summaries(quality: Mapping[str, Any]) -> dict[str, Summary]:
 def missing(experiment: Experiment, out: Path) -> Iterator[str]:
     """What the report lacks, and how to get it."""
     again = f"run sayahead eval score {out.name}"
-    for clock in experiment.clocks:
-        for condition in experiment.conditions:
-            if own_clock(experiment, condition) not in (None, clock):
-                continue
-            if condition not in experiment.latency[clock]:
-                yield f"Latency of {condition} on the text clock {clock} is missing: {again}."
-            if not experiment.traces(condition, clock):
-                yield (
-                    f"Traces of {condition} on the text clock {clock} are missing: run sayahead"
-                    " eval run again."
-                )
+    yield from missing_latency(experiment, again)
     unscored = [name for name in experiment.conditions if name not in experiment.quality]
     if unscored:
         yield f"Quality of {', '.join(unscored)} is missing: {again}."
     reasons = Listeners().available()
     for column in QUALITY:
-        without = [
-            n
-            for n in experiment.conditions
-            if n not in unscored and not column.value(experiment.quality[n])
-        ]
-        if without or len(unscored) == len(experiment.conditions):
-            of = (
-                f" of {', '.join(without)}"
-                if without and len(without) < len(experiment.quality)
-                else ""
-            )
+        scored = [name for name in experiment.conditions if name not in unscored]
+        without = [name for name in scored if not column.value(experiment.quality[name])]
+        if without or not scored:
+            some = 0 < len(without) < len(experiment.quality)
+            of = f" of {', '.join(without)}" if some else ""
             how = reasons.get(column.key) or f"what it needs is here now, so {again}"
             yield f"{column.title.removesuffix(', %')}{of} is left out. {how.rstrip('.')}."
     if not experiment.settings:
@@ -221,6 +205,42 @@ def own_clock(experiment: Experiment, name: str) -> str | None:
     """The only clock on which a condition was spoken; None: it is timed on all of them."""
     condition = experiment.settings.get(name)
     return condition.clock if condition else None
+
+
+def missing_latency(experiment: Experiment, again: str) -> Iterator[str]:
+    """The text clocks for which conditions have no times or no traces."""
+    for clock in experiment.clocks:
+        for condition in experiment.conditions:
+            if own_clock(experiment, condition) not in (None, clock):
+                continue
+            if condition not in experiment.latency[clock]:
+                yield f"Latency of {condition} on the text clock {clock} is missing: {again}."
+            if not experiment.traces(condition, clock):
+                yield (
+                    f"Traces of {condition} on the text clock {clock} are missing: run sayahead"
+                    " eval run again."
+                )
+
+
+def controls(experiment: Experiment) -> dict[str, bool]:
+    """The controls that an experiment of known settings should have, and whether it has them."""
+    settings = experiment.settings
+    if not settings:
+        return {}
+    contexts = {one.context_name for one in settings.values()}
+    # What a future is worth is only asked where some condition has one.
+    guessing = contexts != {"none"}
+    return {
+        "the voice's own full sentence": any(
+            one.policy_name == "wait-all" for one in settings.values()
+        ),
+        "no lookahead and no context": any(
+            lookahead(experiment, name) == 0 and one.context_name == "none"
+            for name, one in settings.items()
+        ),
+        "random words as the future": "random" in contexts or not guessing,
+        "the true future": "truth" in contexts or not guessing,
+    }
 
 
 def cautions(experiment: Experiment) -> Iterator[str]:
@@ -237,24 +257,9 @@ def cautions(experiment: Experiment) -> Iterator[str]:
             f"{jobs} processes ran beside each other and disturbed each other's times: measure"
             " latency with one."
         )
-    if settings:
-        contexts = {one.context_name for one in settings.values()}
-        # What a future is worth is only asked where some condition has one.
-        guessing = contexts != {"none"}
-        controls = {
-            "the voice's own full sentence": any(
-                one.policy_name == "wait-all" for one in settings.values()
-            ),
-            "no lookahead and no context": any(
-                lookahead(experiment, name) == 0 and one.context_name == "none"
-                for name, one in settings.items()
-            ),
-            "random words as the future": "random" in contexts or not guessing,
-            "the true future": "truth" in contexts or not guessing,
-        }
-        for control, present in controls.items():
-            if not present:
-                yield f"A control is missing from the experiment: {control}."
+    for control, present in controls(experiment).items():
+        if not present:
+            yield f"A control is missing from the experiment: {control}."
     busy = others_busy(about.get("load", {}))
     own = {name for name, one in settings.items() if one.computing == "processor"}
     kept = "Other processes kept processor cores busy while these were measured"

@@ -28,6 +28,14 @@ IDLE, BUSY = 0.1, 1.0
 lock all the time with so many cores."""
 
 
+def judged(row: dict[str, Any], clock: str, bound_ms: float) -> dict[str, Any]:
+    """A round with what is told of it."""
+    row["passed"] = passed(row, clock, bound_ms)
+    row["clear"] = clear(row, clock, bound_ms)
+    row["cause"] = "" if row["passed"] else cause(row)
+    return row
+
+
 def passed(row: Mapping[str, Any], clock: str, bound_ms: float) -> bool:
     """Whether a round stays within the bounds."""
     first = first_ms(row, clock)
@@ -85,16 +93,20 @@ def following(
     many again or fewer until one number passes and another does not, and then what lies in the
     middle."""
     known = verdicts(rounds)
-    if (
-        open_number := next((number for number, fine in known.items() if fine is None), None)
-    ) is not None:
-        return open_number
+    undecided = [number for number, fine in known.items() if fine is None]
+    if undecided:
+        return undecided[0]
     passing = max((number for number, fine in known.items() if fine), default=0)
     failing = min((number for number, fine in known.items() if not fine), default=0)
     if given is not None:
-        return next((number for number in given if number not in known), 0) if not failing else 0
-    if not known:
-        return min(max(1, guess), MOST)
+        untried = [number for number in given if number not in known]
+        return untried[0] if untried and not failing else 0
+    return searched(passing, failing) if known else min(max(1, guess), MOST)
+
+
+def searched(passing: int, failing: int) -> int:
+    """The next number of sessions to try, by the largest that passed and the smallest that failed
+    (0: none); 0: no more."""
     if not failing:
         return min(max(passing + 1, round(GROWTH * passing)), MOST) if passing < MOST else 0
     if not passing and failing > 1:

@@ -3,11 +3,12 @@ theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from sayahead.errors import ConfigError
 
 from sayahead_lab.training.corpus.making import plain, write_json
@@ -29,23 +30,9 @@ def join(path: Path, speakers: Sequence[str]) -> CorpusInfo:
             f"{path} is a corpus of its own: name a folder that has the speakers' corpora in it."
         )
     infos = {name: read_info(path / name) for name in dict.fromkeys(speakers)}
-    first, *_ = infos.values()
-    for name, info in infos.items():
-        for what in ("front_end", "phonemes", "pad", "punctuation"):
-            if getattr(info, what) != getattr(first, what):
-                raise ConfigError(
-                    f"{path / name} has another {what} than {path / next(iter(infos))}."
-                )
-    mean = np.zeros(len(first.mel_mean))
-    square = np.zeros(len(first.mel_mean))
-    weights = {name: frames(path / name) for name in infos}
-    for name, info in infos.items():
-        share = weights[name] / max(1, sum(weights.values()))
-        mean += share * np.array(info.mel_mean)
-        square += share * (np.array(info.mel_std) ** 2 + np.array(info.mel_mean) ** 2)
-    splits = [
-        split for split in first.splits if all(split in info.splits for info in infos.values())
-    ]
+    first = of_one_kind(path, infos)
+    mean, std = mel_statistics(infos, {name: frames(path / name) for name in infos})
+    splits = set(first.splits).intersection(*(info.splits for info in infos.values()))
     kinds = {info.source.get("kind", "") for info in infos.values()}
     source = {"kind": kinds.pop() if len(kinds) == 1 else "", "voice": ", ".join(infos)}
     languages = {name: language_of(info) for name, info in infos.items()}
@@ -58,14 +45,35 @@ def join(path: Path, speakers: Sequence[str]) -> CorpusInfo:
             for name, info in infos.items()
             for split, digest in info.texts.items()
         },
-        splits=dict.fromkeys(splits, ()),
+        splits=dict.fromkeys(sorted(splits, key=list(first.splits).index), ()),
         complete=all(info.complete for info in infos.values()),
         mel_mean=tuple(mean.tolist()),
-        mel_std=tuple(np.sqrt(np.maximum(square - mean**2, 1e-8)).tolist()),
+        mel_std=tuple(std.tolist()),
         joined=languages,
     )
     write_json(path / FILE, plain(whole))
     return whole
+
+
+def of_one_kind(path: Path, infos: Mapping[str, CorpusInfo]) -> CorpusInfo:
+    """The first corpus; ConfigError where another one is of another kind."""
+    head, first = next(iter(infos.items()))
+    for name, info in infos.items():
+        for what in ("front_end", "phonemes", "pad", "punctuation"):
+            if getattr(info, what) != getattr(first, what):
+                raise ConfigError(f"{path / name} has another {what} than {path / head}.")
+    return first
+
+
+def mel_statistics(
+    infos: Mapping[str, CorpusInfo], frame_counts: Mapping[str, int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation of all corpora's mel bands, of which each has so many frames."""
+    shares = np.array([frame_counts[name] for name in infos]) / max(1, sum(frame_counts.values()))
+    means = np.array([info.mel_mean for info in infos.values()])
+    squares = np.array([info.mel_std for info in infos.values()]) ** 2 + means**2
+    mean = shares @ means
+    return mean, np.sqrt(np.maximum(shares @ squares - mean**2, 1e-8))
 
 
 def frames(path: Path) -> int:

@@ -284,15 +284,17 @@ class Shard:
             np.add.reduceat(self._arrays["durations"], starts, dtype=np.int64) != self.lengths
         ):
             raise self._damaged("durations.npy", "its sums are not the items' frames")
+        self._check_long(frames)
+
+    def _check_long(self, frames: int) -> None:
+        """ConfigError where an array that is read from the disk does not have these frames."""
         for name, factor in LONG.items():
-            if name != "mel" and not (self.path / f"{name}.npy").exists():
-                continue
-            count = self._rows(name)
-            if count != frames * (factor or self._hop):
-                raise self._damaged(
-                    f"{name}.npy",
-                    f"it has {count} rows where {frames * (factor or self._hop)} belong",
-                )
+            if name == "mel" or (self.path / f"{name}.npy").exists():
+                count = self._rows(name)
+                expected = frames * (factor or self._hop)
+                if count != expected:
+                    reason = f"it has {count} rows where {expected} belong"
+                    raise self._damaged(f"{name}.npy", reason)
 
     def _rows(self, name: str) -> int:
         """Rows of an array's file, by its header and size alone."""

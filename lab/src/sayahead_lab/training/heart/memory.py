@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.voices import VoiceConfig
@@ -114,19 +115,8 @@ class HeartMemory(HeartPrefixes):
         whole, lengths = padded(
             [np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items]
         )
-        expecting = [random.random() >= self.streaming.nothing_share for _ in items]
         most = max(len(one.steps) for one in streams)
-        nothing = np.zeros(0, np.int64)
-        futures = [
-            (
-                self.streamer.future(item, one.steps[number])
-                if expects and number < len(one.steps)
-                else nothing
-            )
-            for item, one, expects in zip(items, streams, expecting, strict=True)
-            for number in range(most)
-        ]
-        future, future_lengths = padded(futures)
+        future, future_lengths = padded(self._futures(items, streams, most, random))
         views = [
             view for number, one in enumerate(streams) for view in self._views(number, one, random)
         ]
@@ -144,6 +134,27 @@ class HeartMemory(HeartPrefixes):
         }
         view_rows = {f"view_{name}": np.array(column) for name, column in columns.items()}
         return tensors(**rows, **view_rows, view_index=index, view_seen=sizes)
+
+    def _futures(
+        self,
+        items: Sequence[Item],
+        streams: Sequence[Stream],
+        most: int,
+        random: np.random.Generator,
+    ) -> list[NDArray[np.int64]]:
+        """What is expected at each of ``most`` steps of each stream; nothing at all in some of
+        them, and behind the last step."""
+        expecting = [random.random() >= self.streaming.nothing_share for _ in items]
+        nothing = np.zeros(0, np.int64)
+        return [
+            (
+                self.streamer.future(item, one.steps[number])
+                if expects and number < len(one.steps)
+                else nothing
+            )
+            for item, one, expects in zip(items, streams, expecting, strict=True)
+            for number in range(most)
+        ]
 
     @staticmethod
     def _edges(stream: Stream, name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from sayahead.voices import FOLDER, read_config
 from sayahead.voices.install.trial import measure
 from sayahead.voices.write import change_voice, write_voice
 
-from sayahead_lab.training.corpus.store import language_of, languages_of
+from sayahead_lab.training.corpus.store import CorpusInfo, language_of, languages_of
+from sayahead_lab.training.graph.builder import Range
 from sayahead_lab.training.heart.export import export
 from sayahead_lab.training.heart.family import write_speakers
 from sayahead_lab.training.heart.from_voice import context_of
@@ -66,41 +68,20 @@ def make_speaker(
             "The corpus's speaker decides about the voice: name its licence with --license."
         )
     info = run.corpus.info
-    joined = languages_of(run.corpus.info)
+    joined = languages_of(info)
     check_phonemes(info.phonemes)
-    config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
-    config = {
-        key: value
-        for key, value in config.items()
-        if key not in ("files", "distilled", "learned", "gender")
-    }
     source = f"{sourced('the networks of the voice heart', run)}. {origin}".rstrip()
-    config |= {
+    config = like_heart(info, joined) | {
         "name": name,
-        "language": next(iter(joined.values())) if joined else language_of(info),
-        "speakers": {speaker: number for number, speaker in enumerate(joined)},
         "description": description or "American English; the default voice's networks, 24 kHz",
         "license": license,
         "source": (
             source + (f" Speech by {info.source['voice']}." if "voice" in info.source else "")
         ),
-        "inner_punctuation": info.punctuation == "all",
-        "phonemes": info.phonemes,
     }
-    if others_read := {
-        speaker: tag for speaker, tag in joined.items() if tag != config["language"]
-    }:
-        config["model"] |= {"languages": others_read}
     folder.mkdir(parents=True, exist_ok=True)
     others, tables = extras(folder, student=student, policy=policy)
-    texts = some_texts(run, observed)
-    ranges = None
-    if texts:
-        with tempfile.TemporaryDirectory() as passing:
-            files, table = export(run, Path(passing), observed=True)
-            write_voice(Path(passing), config | {"model": config["model"] | table}, files)
-            ranges = observe(Path(passing), texts)
-    files, table = export(run, folder, ranges=ranges)
+    files, table = export(run, folder, ranges=observed_ranges(run, config, observed))
     config["model"] |= table
     if borrow:
         tables |= {"distilled": borrowed_context(config["model"], files)}
@@ -111,6 +92,36 @@ def make_speaker(
     change_voice(folder, {"gain": round(measure(load_voice(folder)).gain, 4)})
     if joined and info.source.get("kind") == "kokoro":
         write_speakers(folder)
+
+
+def like_heart(info: CorpusInfo, joined: Mapping[str, str]) -> dict[str, Any]:
+    """The default voice's configuration for a voice of this corpus, whose speakers speak these
+    languages; it lacks a name and where it came from."""
+    heart = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
+    own = ("files", "distilled", "learned", "gender")
+    language = next(iter(joined.values()), "") or language_of(info)
+    further = {speaker: tag for speaker, tag in joined.items() if tag != language}
+    return {key: value for key, value in heart.items() if key not in own} | {
+        "language": language,
+        "speakers": {speaker: number for number, speaker in enumerate(joined)},
+        "inner_punctuation": info.punctuation == "all",
+        "phonemes": info.phonemes,
+        "model": heart["model"] | ({"languages": further} if further else {}),
+    }
+
+
+def observed_ranges(
+    run: Trained[Any, Any], config: Mapping[str, Any], count: int
+) -> dict[str, Range] | None:
+    """What the linear layers are given in so many sentences of the run's corpus; None where the
+    corpus is gone."""
+    texts = some_texts(run, count)
+    if not texts:
+        return None
+    with tempfile.TemporaryDirectory() as passing:
+        files, table = export(run, Path(passing), observed=True)
+        write_voice(Path(passing), {**config, "model": config["model"] | table}, files)
+        return observe(Path(passing), texts)
 
 
 def keep_context(run: Trained[Any, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,16 +85,10 @@ def draw_losses(log: Path, path: Path) -> None:
 
     figure, axes = canvas(f"Loss of {path.parent.name}", "step", "loss")
     lines = read_log(log)
-    series = {
-        "train": [(line["step"], line["loss"]) for line in lines if "loss" in line],
-        "validation": [
-            (line["step"], line["validation"]["loss"]) for line in lines if "validation" in line
-        ],
-    }
-    curves = {
-        name: [(x, y) for x, y in points if y is not None and math.isfinite(y)]
-        for name, points in series.items()
-    }
+    held_out = [
+        line["validation"] | {"step": line["step"]} for line in lines if "validation" in line
+    ]
+    curves = {"train": finite_losses(lines), "validation": finite_losses(held_out)}
     for colour, (name, points) in zip(COLOURS, curves.items(), strict=False):
         if points:
             style = {"linewidth": 1.0} if name == "train" else {"marker": "o", "markersize": 4}
@@ -106,3 +100,9 @@ def draw_losses(log: Path, path: Path) -> None:
     partial = path.with_name(path.stem + ".partial.png")
     save(figure, partial)
     os.replace(partial, path)
+
+
+def finite_losses(lines: Iterable[Mapping[str, Any]]) -> list[tuple[int, float]]:
+    """Step and loss of each line that has a loss."""
+    losses = [(line["step"], line.get("loss")) for line in lines]
+    return [(step, loss) for step, loss in losses if loss is not None and math.isfinite(loss)]

@@ -4,13 +4,12 @@ run."""
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sayahead.config import describe, from_mapping, nearest
+from sayahead.config import describe, from_mapping, nearest, read_toml
 from sayahead.errors import ConfigError
 
 from sayahead_lab.overrides import Override, overridden
@@ -65,17 +64,12 @@ class Recipe:
 def load_recipe(path: Path, overrides: Sequence[Override] = ()) -> Recipe:
     """The recipe in a TOML file, with other values (``--set``); ConfigError names the file and the
     invalid key."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    if not path.exists():
         raise ConfigError(
             f"There is no recipe {path}: name a TOML file, such as those under lab/recipes/."
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}.") from error
-    return recipe_from(
-        overridden(data, overrides, where=str(path)), name=path.stem, where=str(path)
-    )
+        )
+    data = overridden(read_toml(path), overrides, where=str(path))
+    return recipe_from(data, name=path.stem, where=str(path))
 
 
 def recipe_from(data: Mapping[str, Any], *, name: str, where: str) -> Recipe:
