@@ -1,6 +1,7 @@
 """Run every command and block of Python of pages, in a bare environment, as a reader would.
 
     python docs/tools/blocks.py [PAGE ...] [--uv UV] [--list]
+    python docs/tools/blocks.py --small lab/docs/papers/commands.toml --file test.csv=TEXTS ...
 
 Without pages: README, tutorial, how-tos and integrations. Each page is read in a folder of its own,
 with a clone of this checkout (``git clone`` of the repository's address gives the same) and an
@@ -11,7 +12,9 @@ names, page by page. A line before a block changes that:
     <!-- serves -->             its last command goes on; what follows waits until it answers
 
 A page with ``git clone`` makes its own environment, the others are given one with ``pip install
-'.[play]'``."""
+'.[play]'``. With ``--small`` the pages of a TOML file are read one after the other in one folder,
+command by command, each made small as the file says; ``--file`` gives their names files of this
+machine, and ``-o`` writes a table of what became of each."""
 
 from __future__ import annotations
 
@@ -27,8 +30,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -50,6 +54,7 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 BLOCK_S = 600
+SMALL_S = 1800
 SERVER_S = 120
 DRIVER = """
 import json, sys, traceback
@@ -106,6 +111,54 @@ def blocks(page: Path) -> Iterator[Block]:
         yield Block(where, language, code, match["mark"] or "", (match["reason"] or "").strip())
 
 
+@dataclass(frozen=True, slots=True)
+class Small:
+    """How the commands of pages are run in minutes."""
+
+    pages: tuple[Path, ...]
+    """In the order in which they are read."""
+    install: str
+    """What makes the environment."""
+    replace: tuple[tuple[str, str], ...]
+    """Patterns, and what takes their places."""
+    skip: tuple[tuple[str, str], ...]
+    """Patterns of commands that are not run, and why."""
+    files: tuple[tuple[str, str], ...]
+    """Names in the commands, and the files of this machine that are meant."""
+
+    @classmethod
+    def read(cls, path: Path, files: Mapping[str, str]) -> Small:
+        """What a TOML file says; ``files`` are named in the commands."""
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return cls(
+            tuple(path.with_name(f"{name}.md").resolve() for name in table["pages"]),
+            table["install"],
+            tuple((one["pattern"], one["text"]) for one in table["replace"]),
+            tuple((one["pattern"], one["reason"]) for one in table["skip"]),
+            tuple(files.items()),
+        )
+
+    def here(self, block: Block) -> Block:
+        """A command with this machine's files in the places of the documents' names."""
+        code = block.code
+        for name, path in self.files:
+            code = re.sub(rf"(?<![\w./-]){re.escape(name)}\b", path, code)
+        return replace(block, code=code)
+
+    def commands(self, block: Block) -> Iterator[Block]:
+        """The commands of a block, each a block of its own, made small."""
+        code = block.code if "<<" in block.code else re.sub(r"\\\n\s*", "", block.code)
+        lines = [code] if "<<" in code else [line for line in code.splitlines() if line.strip()]
+        for line in lines:
+            skipped = [reason for pattern, reason in self.skip if re.search(pattern, line)]
+            if skipped:
+                yield replace(block, code=line, mark="not run", reason=skipped[0])
+                continue
+            for pattern, text in self.replace:
+                line = re.sub(pattern, text, line)
+            yield replace(block, code=line + "\n")
+
+
 def in_list(before: str) -> bool:
     """Whether an indented block continues an item of a list."""
     lines = [line for line in before.splitlines() if line.strip()]
@@ -115,9 +168,10 @@ def in_list(before: str) -> bool:
 class Reader:
     """Somebody who follows a page in a new folder."""
 
-    def __init__(self, folder: Path, uv: str, repository: Path) -> None:
+    def __init__(self, folder: Path, uv: str, repository: Path, limit_s: int = BLOCK_S) -> None:
         self._folder = folder
         self._uv = uv
+        self._limit_s = limit_s
         self._python = None
         self._processes: list[subprocess.Popen[bytes]] = []
         self._talk: subprocess.Popen[str] | None = None
@@ -147,9 +201,9 @@ class Reader:
             process = self._started(block.code, output)
             stack.callback(end, process)
             try:
-                code = process.wait(BLOCK_S)
+                code = process.wait(self._limit_s)
             except subprocess.TimeoutExpired:
-                return f"took longer than {BLOCK_S} s"
+                return f"took longer than {self._limit_s} s"
         return "" if code == 0 else f"ended with {code}:\n{log.read_text(errors='replace')[-2000:]}"
 
     @property
@@ -286,6 +340,53 @@ def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, 
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def follow_small(small: Small, uv: str, repository: Path) -> Iterator[tuple[Block, str, float]]:
+    """Each command of small pages with what became of it, and its seconds; one that fails ends
+    nothing."""
+    folder = Path(tempfile.mkdtemp(prefix="blocks-"))
+    reader = Reader(folder, uv, repository, SMALL_S)
+    bare = INSTALL.rpartition("pip install")[0] + small.install
+    try:
+        first = Block("environment", "bash", bare, "", "")
+        every = (
+            command
+            for page in small.pages
+            for block in blocks(page)
+            if block.language == "bash"
+            for command in small.commands(block)
+        )
+        for block in (first, *every):
+            if block.mark == "not run":
+                yield block, "marked", 0.0
+                continue
+            begun = time.monotonic()
+            outcome = reader.run(small.here(block)) or "run"
+            yield block, outcome, time.monotonic() - begun
+    finally:
+        reader.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def table(rows: Iterable[tuple[Block, str, float]]) -> str:
+    """What became of commands, as Markdown."""
+    lines = ["| command | seconds | result |", "| --- | ---: | --- |"]
+    for block, outcome, seconds in rows:
+        page = Path(block.where).name.partition(".")[0]
+        command = block.code.strip().splitlines()[-1].replace("|", "\\|")
+        result = {"marked": f"not run: {block.reason}", "run": "ran"}.get(outcome, "**failed**")
+        time_s = f"{seconds:.0f}" if seconds else "–"
+        lines.append(f"| {page}: `{command}` | {time_s} | {result} |")
+    return "\n".join(lines) + "\n"
+
+
+def named_file(text: str) -> tuple[str, str]:
+    """NAME=PATH."""
+    name, equals, path = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text} is not NAME=PATH")
+    return name, str(Path(path).resolve())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the blocks; 1 if one of them failed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
@@ -294,6 +395,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--uv", default=shutil.which("uv") or "uv", help="what installs packages, in seconds"
     )
     parser.add_argument("--list", action="store_true", help="run nothing")
+    parser.add_argument(
+        "--small", type=Path, help="a TOML file that says how to be done in minutes"
+    )
+    parser.add_argument("--file", type=named_file, action="append", default=[], metavar="NAME=PATH")
+    parser.add_argument("-o", "--out", type=Path, help="where the table of --small goes")
     given = parser.parse_args(arguments)
     pages = [page.resolve() for page in given.pages] or [
         page for one in PATTERNS for page in sorted(ROOT.glob(one))
@@ -303,9 +409,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         repository = Path(folder) / "repository"
         if not given.list:
             copy(repository)
-        for page in pages:
-            listed = ((block, "listed", 0.0) for block in blocks(page))
-            every = listed if given.list else follow(page, given.uv, repository)
+        if given.small:
+            small = Small.read(given.small, dict(given.file))
+            reading = [follow_small(small, given.uv, repository)]
+        elif given.list:
+            reading = [((block, "listed", 0.0) for block in blocks(page)) for page in pages]
+        else:
+            reading = [follow(page, given.uv, repository) for page in pages]
+        rows = list[tuple[Block, str, float]]()
+        for every in reading:
             for block, outcome, seconds in every:
                 said = f"marked: {block.reason}" if outcome == "marked" else outcome
                 print(
@@ -314,6 +426,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     flush=True,
                 )
                 counts[outcome if outcome in counts else "failed"] += 1
+                rows.append((block, outcome, seconds))
+        if given.out:
+            given.out.write_text(table(rows), encoding="utf-8")
     if given.list:
         return 0
     print(", ".join(f"{name}: {count}" for name, count in counts.items()))

@@ -325,18 +325,15 @@ def followed(claim: Claim) -> Found:
     The interval is as wide as both can be: the two are of the same texts."""
     kept = loaded(claim.file)
     one, other = (
-        Interval(*mean_of(kept["students"][name]))
-        if not claim.column
-        else Interval(*kept["networks"][name][claim.column]["mean"])
+        Interval(
+            *(kept["networks"][name][claim.column] if claim.column else kept["students"][name])[
+                "mean"
+            ]
+        )
         for name in claim.rows
     )
     apart = Interval(one.value - other.value, one.low - other.high, one.high - other.low)
     return Found(apart, [f"{one.value:.3f}", f"{other.value:.3f}"])
-
-
-def mean_of(student: Any) -> list[float]:
-    """Mean and interval of a student's cosine."""
-    return list(student["mean"] if isinstance(student, dict) else student)
 
 
 def spread(claim: Claim) -> Found:

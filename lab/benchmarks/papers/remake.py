@@ -8,12 +8,14 @@ other.
 From the repository's root. Each experiment works in a folder of its own under ``remade`` and goes
 on where it was stopped. Results go under ``remade/results``, beside which the committed ones stay
 as they are, to be compared. With ``--results lab/benchmarks/results`` they take their place, and
-``python lab/benchmarks/figures.py`` puts them into the documents. ``--list`` without a name lists
-all experiments: those that need more say what at their heads."""
+``python lab/benchmarks/figures.py`` puts them into the documents. ``--count 2`` tries all of it in
+minutes. ``--list`` without a name lists all experiments: those that need more say what at their
+heads."""
 
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 import subprocess
 import sys
@@ -49,6 +51,7 @@ def main() -> int:
         "--out", type=Path, default=Path("remade"), help="where traces and sound go"
     )
     parser.add_argument("--results", type=Path, help="where tables go (default: results in --out)")
+    parser.add_argument("--count", type=int, help="so many sentences, to try the commands")
     parser.add_argument("--list", action="store_true", help="only print the commands")
     arguments = parser.parse_args()
     there = {path.stem: path for path in sorted((BENCHMARKS / arguments.paper).glob("*.toml"))}
@@ -69,6 +72,8 @@ def main() -> int:
                 command, arguments.out / arguments.paper / name, arguments.texts, arguments.whisper
             )
             line = line.replace(COMMITTED, shlex.quote(str(results)))
+            if arguments.count:
+                line = counted(line, arguments.count)
             print(line, flush=True)
             if not arguments.list and (
                 code := subprocess.run(["bash", "-c", line], cwd=ROOT, check=False).returncode
@@ -93,6 +98,12 @@ def commands(text: str) -> list[str]:
             found.append(part.split("   ")[0].removesuffix(chr(92)).strip())
         going = part.endswith(chr(92)) and bool(found)
     return found
+
+
+def counted(command: str, count: int) -> str:
+    """A command with so many sentences of its experiment."""
+    command = re.sub(r"(eval run \S+)", rf"\1 --set count={count}", command)
+    return re.sub(r"((segments|proportion)\.py .*)", rf"\1 --count {count}", command)
 
 
 def filled(command: str, out: Path, texts: Path | None, whisper: Path | None) -> str:

@@ -41,9 +41,8 @@ PARTS = {"similarity": "to the true context", "similarity_fixed": "to that of th
 
 
 def log_of(name: str) -> list[Mapping[str, Any]]:
-    """The lines of a run's log; none where it was not kept."""
-    path = ROOT / "recipes" / "saeki" / "results" / name / "log.jsonl"
-    return list(read_log(path)) if path.is_file() else []
+    """The lines of a run's log."""
+    return list(read_log(ROOT / "recipes" / "saeki" / "results" / name / "log.jsonl"))
 
 
 def students() -> Iterator[list[str]]:
@@ -65,7 +64,7 @@ def guided() -> Iterator[list[str]]:
     yield ["cosine of a guessed context", "", *map(str, ENDS), f"validation, {last}"]
     for name, title in GUIDED.items():
         lines = log_of(name)
-        for part, against in PARTS.items() if lines else ():
+        for part, against in PARTS.items():
             means = (statistics.fmean(until(lines, end, part)) for end in ENDS)
             validated = [
                 f"{line['validation']['parts'][part]:.3f}"

@@ -44,6 +44,17 @@ def test_names_of_the_documents_become_files(remake: dict[str, Any]) -> None:
     )
 
 
+def test_a_trial_has_few_sentences_in_every_step(remake: dict[str, Any]) -> None:
+    few = remake["counted"]
+    assert few("sayahead eval run a.toml --texts t", 2) == (
+        "sayahead eval run a.toml --set count=2 --texts t"
+    )
+    assert few("python segments.py a.toml --texts t --count 200 -o b", 2) == (
+        "python segments.py a.toml --texts t --count 200 -o b --count 2"
+    )
+    assert few("python plots.py -o b", 2) == "python plots.py -o b"
+
+
 def test_a_remake_leaves_the_committed_results_alone(
     remake: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
