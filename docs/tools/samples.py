@@ -198,10 +198,7 @@ def podcast() -> list[str]:
 
 def player(name: str) -> str:
     """A recording on a page."""
-    return (
-        f'<audio controls preload="none" src="samples/{name}.mp3"></audio>'
-        f" [mp3](samples/{name}.mp3)"
-    )
+    return f"[mp3](samples/{name}.mp3)"
 
 
 def put(name: str, rows: list[str], page: Path = DOCS / "samples.md") -> None:

@@ -1,5 +1,5 @@
-"""Hooks of the site: links to files beside the documentation lead to the repository, and llms.txt
-lists every page.
+"""Hooks of the site: links to files beside the documentation lead to the repository, recordings
+have a player, and llms.txt lists every page.
 
 The documents are read in the repository as well as on the site, so their links are those of the
 repository."""
@@ -13,6 +13,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
+RECORDING = re.compile(r"\[mp3\]\((samples/[^)]+)\)")
+PLAYER = r'<audio controls preload="none" src="\1"></audio> \g<0>'
+"""What the site has for a link to a recording."""
 HEADING = re.compile(r"^#\s+(.+)$", re.MULTILINE)
 
 pages: dict[str, tuple[str, str]] = {}
@@ -34,6 +37,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         kind = "tree" if (ROOT / path).is_dir() else "blob"
         return f"{match.group(1)}{config['repo_url']}/{kind}/main/{path}{match.group(3)}"
 
+    markdown = RECORDING.sub(PLAYER, markdown)
     # A page is a folder on the site; Markdown's links are led there, those of HTML are not.
     markdown = markdown.replace(' src="samples/', ' src="../samples/')
     title = HEADING.search(markdown)

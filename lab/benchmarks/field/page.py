@@ -298,8 +298,7 @@ def recording(out: Path, text: str, engine: str, kind: str) -> tuple[float, str]
         file.write(heard(trace, sound))
     first = first_heard_s(trace)
     stalled = float(stalls_s(trace).sum())
-    player = f'<audio controls preload="none" src="{name}"></audio> [mp3]({name})'
-    return first, f"| {engine} | {first:.2f} s | {stalled:.2f} s | {player} |"
+    return first, f"| {engine} | {first:.2f} s | {stalled:.2f} s | [mp3]({name}) |"
 
 
 def recordings(out: Path, cards: Sequence[Card]) -> str:
