@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from sayahead.text.parts import parted
 from sayahead.types import Word
 
 MAX_PHONEMES = 300
@@ -44,20 +45,9 @@ def in_pieces(word: Word) -> list[Word]:
     else:
         texts = [text.strip() for text in cut(word.text, PIECE, _BLANK)]
         syllables = ["" for _ in texts]
-    size = word.end - word.start
-    count = len(texts)
-    pieces = list[Word]()
-    for number, (text, phonemes) in enumerate(zip(texts, syllables, strict=True)):
-        start, end = (word.start + size * n // count for n in (number, number + 1))
-        end = max(start + (size > 0), end)
-        pieces.append(
-            replace(
-                word, text=text, start=start, end=end, phonemes=phonemes, ends=False, continues=True
-            )
-        )
+    pieces = parted(word, texts)
     return [
-        *pieces[:-1],
-        replace(pieces[-1], end=word.end, ends=word.ends, continues=word.continues),
+        replace(piece, phonemes=phonemes) for piece, phonemes in zip(pieces, syllables, strict=True)
     ]
 
 
