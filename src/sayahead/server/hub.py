@@ -156,7 +156,7 @@ class Hub:
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
         threads = threads_for(settings, self.siblings.count)
         self.pool = Pool(threads, step_words=settings.step_words)
-        self.lateness = Lateness()
+        self.lateness = Lateness(lambda: self._taken)
         # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not
         # wait.
         self._loader = ThreadPoolExecutor(1, "load")
@@ -378,10 +378,15 @@ class Hub:
     def late(self) -> bool:
         """Whether those who are there are served too late already: nobody else is admitted. Who
         takes too much is late by himself, and keeps nobody out."""
-        if not self.lateness.too_late:
+        if not self._crowded:
             return False
         each = self.most if self.access.keys == 1 else self.threads
         return self._counted(each) > self.threads
+
+    @property
+    def _crowded(self) -> bool:
+        """Whether sound is late in this process, with as many as are there now."""
+        return self.lateness.too_late and self._taken > self.lateness.held
 
     def _counted(self, most: int) -> int:
         """Places taken, of one client at most so many; of this machine's, who may be several,
@@ -647,7 +652,7 @@ class Hub:
         """Tell the other processes how things are here."""
         idle = [lease.idle_since for lease in self._leases if not lease.utterances]
         self.counters.tell(Process.IDLE_SINCE, min(idle, default=0.0))
-        self.counters.tell(Process.LATE, float(self.lateness.too_late))
+        self.counters.tell(Process.LATE, float(self._crowded))
         self.counters.tell(Process.PART, self.pool.share.part)
 
     async def _samples(self, _: Any) -> Any:

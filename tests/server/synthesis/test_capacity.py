@@ -11,10 +11,12 @@ import pytest
 from support.servers import serving, toy_voice
 
 from sayahead.client import AsyncClient, ServerError
-from sayahead.server.hub import PLACES_PER_CORE
+from sayahead.server.hub import PLACES_PER_CORE, Hub, Lease, RefusedError
+from sayahead.server.operation.settings import settings_of
 from sayahead.server.synthesis.capacity import (
     CHUNKS,
-    FORGET_S,
+    FADING_S,
+    HELD,
     LATE_S,
     MOST,
     SOON_S,
@@ -24,6 +26,7 @@ from sayahead.server.synthesis.capacity import (
     granted,
     places_for,
 )
+from sayahead.server.voices import Voices
 
 
 def test_speech_that_costs_twice_as_much_leaves_half_of_the_places() -> None:
@@ -111,9 +114,63 @@ def test_sound_that_is_late_on_average_is_too_late_until_it_is_forgotten(
     # Sound for later.
     assert after(3 * CHUNKS, -2 * SOON_S)
     with monkeypatch.context() as patch:
-        patch.setattr(time, "monotonic", lambda: now + FORGET_S + 60)
+        patch.setattr(time, "monotonic", lambda: now + 20 * FADING_S)
         assert not lateness.too_late
     assert not after(3 * CHUNKS, 0.0)
+
+
+def crowd(number: int) -> tuple[Hub, list[Lease]]:
+    """A server of many places, and so many connections of one key."""
+    voices = Voices(("heart",))
+    voices.put(toy_voice())
+    limits = {"sessions": 4000}
+    hub = Hub(settings_of({"keys": ["a:first-key"], "limits": limits, "workers": 1}), voices=voices)
+    return hub, [entered(hub) for _ in range(number)]
+
+
+def entered(hub: Hub) -> Lease:
+    """Another connection. RefusedError where there is no place."""
+    caller = hub.access.caller("first-key")
+    assert caller is not None
+    return hub.enter("native", caller)
+
+
+def test_an_overload_is_over_once_many_have_left() -> None:
+    """Who came next was refused for half a minute, while the processor had nothing to do."""
+    hub, leases = crowd(120)
+    for _ in range(4 * CHUNKS):
+        hub.lateness.add(0.3)
+    with pytest.raises(RefusedError):
+        entered(hub)
+    for lease in leases[3:]:
+        hub.leave(lease)
+    # Others come in the same second, fewer than there were, and so far nothing shows that the
+    # machine holds all of them.
+    while not hub.late:
+        entered(hub)
+    assert hub.taken == pytest.approx(HELD * 120, abs=1)
+    with pytest.raises(RefusedError):
+        entered(hub)
+    # Their sound is in time.
+    for _ in range(4 * CHUNKS):
+        hub.lateness.add(0.0)
+    entered(hub)
+    hub.close()
+
+
+def test_an_overload_fades_within_seconds_however_seldom_somebody_speaks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    lateness = Lateness()
+    for _ in range(4 * CHUNKS):
+        lateness.add(0.3)
+    assert lateness.too_late
+    for _ in range(4):
+        now += 1.5
+        lateness.add(0.0)
+    assert not lateness.too_late
 
 
 def test_who_comes_where_others_wait_too_long_is_refused_at_once() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from sayahead.engine.onnx import cores
@@ -25,7 +26,9 @@ SOON_S = 0.1
 """Where sound comes so late on average, of that which is needed so soon, some of it is late enough
 to be missed."""
 CHUNKS = 32
-FORGET_S = 5.0
+FADING_S = 3.0
+HELD = 0.75
+"""Part of the places that were too many which are not."""
 RECENT_S = 1.0
 MIN_S = 0.001
 """Time of speech that a share is of; a job that computes less is none that speaks."""
@@ -129,19 +132,36 @@ class ProcessorShare:
 
 class Lateness:
     """How much later than it was needed sound is sent, beyond what its making takes: the average of
-    the last times."""
+    the last times, which fades within seconds; and how many places were taken when it was late."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Callable[[], int] = lambda: 0) -> None:
+        """``taken``: how many places are taken."""
+        self._taken = taken
         self._mean_s = 0.0
+        # The same, times the places: sound in time tells nothing of how many are too many.
+        self._weighted_s = 0.0
         self._at = 0.0
 
     def add(self, late_s: float) -> None:
         """Sound was sent so late. What was made long before it was needed tells nothing."""
         if late_s > -SOON_S:
-            self._mean_s += (max(0.0, late_s) - self._mean_s) / CHUNKS
+            kept = self._kept * (1 - 1 / CHUNKS)
+            part_s = max(0.0, late_s) / CHUNKS
+            self._mean_s = kept * self._mean_s + part_s
+            self._weighted_s = kept * self._weighted_s + part_s * self._taken()
             self._at = time.monotonic()
 
     @property
+    def _kept(self) -> float:
+        """Which part of the average the time since the last sound has left."""
+        return math.exp((self._at - time.monotonic()) / FADING_S)
+
+    @property
     def too_late(self) -> bool:
-        """Whether there are more conversations than the machine holds now."""
-        return self._mean_s > LATE_S and time.monotonic() < self._at + FORGET_S
+        """Whether there are more conversations than the machine holds now, or were a moment ago."""
+        return self._mean_s * self._kept > LATE_S
+
+    @property
+    def held(self) -> float:
+        """Places that a machine holds even then: fewer than were taken where sound was late."""
+        return HELD * self._weighted_s / self._mean_s if self._mean_s else 0.0
