@@ -25,7 +25,8 @@ PAGES = ROOT / "docs"
 PLACE = re.compile(r"(<!-- api ([\w.]+)(?:: ([\w ]+))? -->\n).*?(?=<!-- /api -->)", re.DOTALL)
 WIDTH = 100
 BRIEF = 72
-"""Characters of a call that fits a line of a list."""
+LITTLE = 260
+"""Characters of a call, and of what is said about it, that fit a line of a list."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -114,16 +115,15 @@ def of_class(node: ast.ClassDef, named: Sequence[str] | None = None) -> Iterator
 
 
 def of_functions(every: Sequence[Function]) -> Iterator[str]:
-    """A function's signature, or those of its overloads, and what it does."""
-    for node in [node for node in every if marked(node, "overload")] or every[-1:]:
-        yield from signature(node, node.name)
+    """A function's signature, which takes in those of its overloads, and what it does."""
+    yield from signature(every[-1], every[-1].name)
     yield from documented(every[-1])
 
 
 def is_brief(every: Sequence[Function]) -> bool:
-    """Whether a method fits a line of a list: one short call, and one paragraph about it."""
-    text = ast.get_docstring(every[-1]) or ""
-    return len(every) == 1 and "\n\n" not in text and len(call(every[0])) <= BRIEF
+    """Whether a method fits a line of a list: a short call, and little about it."""
+    text = joined(ast.get_docstring(every[-1]) or "")
+    return len(call(every[-1])) <= BRIEF and len(text) <= LITTLE and "::" not in text
 
 
 def brief_line(node: Function) -> str:

@@ -286,7 +286,6 @@ PLACES: dict[str, Callable[[], str]] = {
         "released.md", rows=("now, whole", "now, k = 1", "now, k = 0"), columns=(0, 2, 4)
     ),
     "server_memory": table("server/memory.md"),
-    "spent": table("spent.md"),
     "step_words_load": table(
         "server/step_words.md",
         rows=("100, release", "100, now", "130, release", "215, release", "215, now", "240, now"),

@@ -1,10 +1,10 @@
-"""How long the words of each class of the grammar wait: printed into docs/text.md.
+"""How long the words of each class of the grammar wait: results/reading/waits.md.
 
     python lab/benchmarks/reading_waits.py [--languages en,de] [--write]
 
 A class is a file of rules. Golden texts of the tests are read character by character; a word waits
 for the characters behind its end that had to come before it was final, the white space among them.
-``--write`` puts the table between the marks of the page.
+``--write`` writes the table.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.text.reading.trace import traced
 
-ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/text.md"
+TABLE = Path(__file__).parent / "results" / "reading" / "waits.md"
 LANGUAGES = "en,de,fr,es,it,pt,nl,pl,sv,da"
-MARKS = ("<!-- classes -->\n", "<!-- /classes -->")
 SILENT = frozenset(("bare", "punctuation"))
 """Classes that make no words of their own."""
 
@@ -59,7 +57,7 @@ def table(languages: list[str]) -> list[str]:
         most, text = max(some, key=lambda pair: pair[0])
         shown = re.sub(r"[|`\n]", " ", text[-28:]).strip()
         mean = sum(wait for wait, _ in some) / len(some)
-        link = f"[{kind}](../src/sayahead/text/classes/{kind}.rules)"
+        link = f"[{kind}](../../../../src/sayahead/text/classes/{kind}.rules)"
         lines.append(f"| {link} | {len(some):,} | {mean:.2f} | {most}: `{shown}` |")
     return lines
 
@@ -74,10 +72,7 @@ def main() -> None:
     lines = "\n".join(table(arguments.languages.split(","))) + "\n"
     print(lines, end="")
     if arguments.write:
-        page = PAGE.read_text(encoding="utf-8")
-        before, _, rest = page.partition(MARKS[0])
-        after = rest.partition(MARKS[1])[2]
-        PAGE.write_text(f"{before}{MARKS[0]}{lines}{MARKS[1]}{after}", encoding="utf-8")
+        TABLE.write_text(lines, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -95,8 +95,7 @@ class Session:
         ``speeds``: the least and the most that a Delivery's speed may be.
         """
         self.step_words = step_words
-        """What it was made with: whoever knows what the player has left has ``prepare`` say several
-        words."""
+        """How many words ``prepare`` may say together."""
         self._synthesizer = synthesizer
         self._sentence = sentence
         self._normalizer_from = normalizer
@@ -165,11 +164,9 @@ class Session:
 
     @property
     def complete(self) -> bool:
-        """Whether its text is over and all words that are spoken have their times. Any thread may
-        ask.
-
-        A step that is being made, or was when it was cancelled, shows in one of these at any
-        moment."""
+        """Whether its text is over and all words that are spoken have their times."""
+        # Any thread may ask: a step that is being made, or was when it was cancelled, shows in one
+        # of these at any moment.
         return self.spoken and not (self._next or self._untimed or self._timed)
 
     def push(self, fragment: str) -> None:
@@ -274,11 +271,7 @@ class Session:
     @property
     def unplayed_s(self) -> float:
         """Seconds of sound that were emitted but, as far as ``played`` was told, not played; 0 if
-        it was told nothing.
-
-        With ``keep_up``, tell ``played`` and pull some 50 ms before this time has gone by, so that
-        a word whose end is held back is finished before the player runs dry.
-        """
+        it was told nothing. With ``keep_up``, pull some 50 ms before this time has gone by."""
         return self._pace.unplayed_s
 
     @property
@@ -314,15 +307,13 @@ class Session:
     def prepare(
         self, characters: int | None = None, *, together: int = 1, patient: bool = False
     ) -> int | None:
-        """How many phonemes or steps the synthesizer's next step has, at least 1; 0 where more text
-        is needed first.
+        """How many phonemes or steps the next ``pull`` will cost, at least 1; 0 where more text is
+        needed first.
 
         ``characters``: how many of the text are read to find out, at most; None where that was not
-        enough: call again. ``pull`` does the same first. So whoever shares processors knows before
-        what a pull will cost. ``together``: up to so many words, of those that are there, may be
-        said in one step where the policy has them one by one. A word then costs down to a third,
-        and its sound is nearer to that of the whole sentence, but depends on when the text came.
-        ``patient``: 0 also where more text could still add to these words (``hungry``).
+        enough: call again. ``together``: up to so many words that are there may be said in one step
+        where the policy has them one by one. ``patient``: 0 also where more text could still add to
+        these words (``hungry``).
         """
         if self._more or self._cancelled:
             return self._size if self._more else 0

@@ -100,9 +100,8 @@ class Player:
     ) -> None:
         """``sample_rate``: that of everything it will be given. ``device``: part of a name in
         ``Player.devices()``, or "null", which plays silently in real time; None: what
-        ``SAYAHEAD_DEVICE`` names, or the system's default. ``volume``: a factor, which you may
-        change at any time. ``on_word``: called with each word when it begins to be heard, on a
-        thread of the player.
+        ``SAYAHEAD_DEVICE`` names, or the system's default. ``on_word``: called with each word when
+        it begins to be heard, on a thread of the player.
 
         OutputError without the ``play`` extra, or if no device opens.
         """
@@ -212,15 +211,11 @@ class Player:
         self._queue.pause(False)
 
     def clear(self) -> None:
-        """Drop whatever was not heard yet, for example when somebody interrupts: who is speaking is
-        cancelled.
-
-        You may go on writing, and speak again.
-        """
+        """Drop whatever was not heard yet, and cancel who is speaking; you may go on writing."""
         self._queue.clear()
 
     def track(self, on_over: Callable[[], object] | None = None) -> Track:
-        """A track of its own for the sound of one turn; what has none shares one.
+        """A track of its own for the sound of one turn.
 
         ``on_over``: called once when the player is cleared or closed before the track is dropped,
         on that thread."""
