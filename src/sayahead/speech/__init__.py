@@ -424,9 +424,9 @@ class Speech:
     def play(self, player: Player | None = None) -> Heard:
         """Play to the end or to ``cancel``, and return what was heard. Needs the ``play`` extra.
 
-        ``player``: an open one of the same sample rate, which stays open; None: the system's default
-        device. However it ends, by an error or Ctrl-C too, it is silent then, and what was heard is
-        decided. ConfigError if the text is an async iterator: use ``await aplay()``."""
+        ``player``: an open one of the same sample rate, which stays open; None: the system's
+        default device. However it ends, by an error or Ctrl-C too, it is silent then, and what was
+        heard is decided. ConfigError if the text is an async iterator: use ``await aplay()``."""
         if self._session.cancelled:
             return self.cancel()
         chunks = self._iterated()
