@@ -249,26 +249,6 @@ def server_overload() -> str:
 | cores: server, sessions, other programs | {row["server_cores"]}, {row["sessions_cores"]}, {result["other_cores"]} |"""  # noqa: E501
 
 
-def server_processes() -> str:
-    """How worker processes, which the server once had, compared with threads."""
-    results = [load(f"server/{name}.json") for name in ("processes", "threads_before")]
-    firsts = [
-        {row["sessions"]: row["first_ms"]["p95"] for row in result["rounds"]} for result in results
-    ]
-    processes = results[0]["largest"]
-    threads = results[1]["largest"]
-    passed, failed = (
-        [f"{first[count]:.0f} ms" for first in firsts] for count in (threads, max(firsts[0]))
-    )
-    return (
-        f"Worker processes served {'as many' if processes == threads else processes} sessions, but"
-        f" their p95 time to first audio was {passed[0]} against {passed[1]}\nwith threads"
-        f" ({failed[0]} against {failed[1]} when overloaded,"
-        " [processes.json](lab/benchmarks/results/server/processes.json)), so they\nwere removed;"
-        " to scale further, run more servers."
-    )
-
-
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "capacity": capacity,
@@ -276,7 +256,6 @@ PLACES: dict[str, Callable[[], str]] = {
     "waiting": waiting,
     "server_load": server_load,
     "server_overload": server_overload,
-    "server_processes": server_processes,
     "context_streams": table(
         "context_streams.md",
         rows=("k = 2", "k = 1", "k = 0", "k = 0, distilled", "k = 0, random", "k = 0, true"),
