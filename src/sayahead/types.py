@@ -282,3 +282,8 @@ if not TYPE_CHECKING:  # Type checkers tell a wrong name; this would take any.
             raise AttributeError(f"module 'sayahead.types' has no attribute {name!r}")
         renamed("types.Speech", "types.SynthesizedAudio")
         return SynthesizedAudio
+
+
+def subtags(language: str) -> list[str]:
+    """The parts of a BCP 47 tag, in small letters: ``pt_BR`` as pt and br."""
+    return language.lower().replace("_", "-").split("-")

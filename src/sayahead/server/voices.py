@@ -12,6 +12,7 @@ from sayahead.config import nearest
 from sayahead.engine.policy import Unit
 from sayahead.errors import VoiceError
 from sayahead.systems import KINDS
+from sayahead.types import subtags
 from sayahead.voice import SHAPED, Voice, load_voice
 from sayahead.voices import DEFAULT, VoiceConfig, installed_voices, read_config
 
@@ -102,11 +103,11 @@ class Voices:
     def speaking(self, language: str) -> str | None:
         """The first voice of a language, of its variety if there is one, the default voice before
         others."""
-        tags = {name: config.language.lower() for name, config in self.configs.items()}
+        tags = {name: subtags(config.language) for name, config in self.configs.items()}
         order = sorted(tags, key=lambda name: name != self.default)
-        tag = language.lower().replace("_", "-")
-        exact = (name for name in order if f"{tag}-".startswith(f"{tags[name]}-"))
-        akin = (name for name in order if tags[name].split("-")[0] == tag.split("-")[0])
+        asked = subtags(language)
+        exact = (name for name in order if asked[: len(tags[name])] == tags[name])
+        akin = (name for name in order if tags[name][0] == asked[0])
         return next(exact, None) or next(akin, None)
 
     def listed(self) -> Iterator[tuple[str, VoiceConfig]]:

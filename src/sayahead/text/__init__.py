@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from sayahead.text.saying.layout import Layout
-from sayahead.types import Ids, Pronunciation, Word
+from sayahead.types import Ids, Pronunciation, Word, subtags
 
 
 class Normalizer(Protocol):
@@ -159,8 +159,8 @@ CANTONESE = frozenset(("zh-hk", "zh-mo"))
 def own_front_end(language: str) -> str:
     """Where the front end is that a language has of its own, by its BCP 47 tag; nothing where it
     has none."""
-    tag = language.lower().replace("_", "-")
-    return "" if tag in CANTONESE else LANGUAGES.get(tag.split("-")[0], "")
+    parts = subtags(language)
+    return "" if "-".join(parts) in CANTONESE else LANGUAGES.get(parts[0], "")
 
 
 OTHERS = "sayahead.text.saying.espeak.front_end.EspeakFrontEnd"

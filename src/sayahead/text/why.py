@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sayahead.text.reading.trace import TokenTrace, traced
-from sayahead.types import Word
+from sayahead.types import Word, subtags
 
 _FOLDER = Path(__file__).parent
 _LONGEST = 120
@@ -91,11 +91,9 @@ def _bare(text: str) -> str:
 @functools.cache
 def _tables(language: str) -> tuple[tuple[str, str, str], ...]:
     """The lines of a language's tables: file and number, keys, what they say."""
-    tag = language.lower().replace("_", "-")
-    data = [
-        _FOLDER / "languages" / "data" / f"{name}.txt"
-        for name in dict.fromkeys((tag, tag.partition("-")[0]))
-    ]
+    parts = subtags(language)
+    names = dict.fromkeys(("-".join(parts), parts[0]))
+    data = [_FOLDER / "languages" / "data" / f"{name}.txt" for name in names]
     rows = []
     for path in filter(Path.exists, data):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):

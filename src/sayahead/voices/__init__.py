@@ -16,7 +16,7 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.extensions import not_installed
 from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig
-from sayahead.types import Shape
+from sayahead.types import Shape, subtags
 from sayahead.voices.locations import ELSEWHERE, FOLDER, installed_voices, located
 
 __all__ = [
@@ -226,8 +226,8 @@ def why_none(language: str | None, gender: str | None) -> str:
 def speaks(language: str, wanted: str) -> bool:
     """Whether a language is the one that is wanted, or a variety of it; any is where nothing is
     wanted."""
-    own, asked = (tag.lower().replace("_", "-").split("-") for tag in (language, wanted))
-    return not wanted or own[: len(asked)] == asked
+    asked = subtags(wanted)
+    return not wanted or subtags(language)[: len(asked)] == asked
 
 
 def upgraded(data: Any) -> Any:

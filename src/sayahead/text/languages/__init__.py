@@ -8,6 +8,7 @@ from pathlib import Path
 from sayahead.text.languages.data_file import read_record
 from sayahead.text.languages.espeak_voices import voice_of
 from sayahead.text.languages.record import Record
+from sayahead.types import subtags
 
 DATA = Path(__file__).parent / "data"
 RECORDS = tuple(sorted(path.stem for path in DATA.glob("*.txt")))
@@ -62,7 +63,7 @@ def record_of(language: str) -> Record:
 
     ConfigError for a language that espeak-ng does not have.
     """
-    parts = language.replace("_", "-").lower().split("-")
+    parts = subtags(language)
     country = "-".join(parts[:2])
     for tag in (_LIKE.get(country, country), voice_of(language), parts[0]):
         if tag in RECORDS:

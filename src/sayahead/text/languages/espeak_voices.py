@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
+from sayahead.types import subtags
 
 VOICES = frozenset(
     """
@@ -36,7 +37,7 @@ def voice_of(language: str) -> str:
 
     Names of voices as Piper's configurations have them ("en-gb-x-rp", "fr-fr") do as well.
     """
-    parts = language.replace("_", "-").lower().split("-")
+    parts = subtags(language)
     for count in range(len(parts), 0, -1):
         tag = "-".join(parts[:count])
         if voice := _SAME.get(tag, tag if tag in VOICES else ""):

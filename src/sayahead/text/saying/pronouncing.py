@@ -19,7 +19,7 @@ from sayahead.text import Normalizer
 from sayahead.text.parts import parted
 from sayahead.text.saying.lexicon import Entry, Lexicon, spaced
 from sayahead.text.saying.transcription import Transcriber
-from sayahead.types import Word
+from sayahead.types import Word, subtags
 
 log = logging.getLogger("sayahead")
 
@@ -91,11 +91,11 @@ class Pronunciations:
         self._folded = Table()
         self._capitals = Table()
         """Entries with capitals, for lines that are in capitals throughout."""
-        self.has_plurals = language.lower().split("-")[0] == "en"
+        self.has_plurals = subtags(language)[0] == "en"
         """Whether a name may have a plural's s."""
         self._normalizer = normalizer
         self.transcriber = (
-            Transcriber(symbols, british=language.lower() == "en-gb") if symbols else None
+            Transcriber(symbols, british=subtags(language) == ["en", "gb"]) if symbols else None
         )
         dropped = list[str]()
         for word, entry in lexicon.entries.items() if lexicon else ():

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sayahead.sound.loudness import loudness
+from sayahead.types import subtags
 from sayahead.voice import Voice
 
 TARGET_LUFS = -26.0
@@ -52,7 +53,7 @@ def samples() -> dict[str, list[str]]:
 
 def sample(language: str) -> str:
     """A sentence in a language by its BCP 47 tag, in Latin letters where there is none."""
-    return samples().get(language.lower().split("-")[0], samples()["la"])[0]
+    return samples().get(subtags(language)[0], samples()["la"])[0]
 
 
 def measure(voice: Voice) -> Measured:

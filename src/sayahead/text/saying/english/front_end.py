@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from sayahead.text.saying.english.phonemizer import EnglishPhonemizer
 from sayahead.text.saying.english.spelling import EnglishSpeller
 from sayahead.text.saying.front_end import DataFrontEnd
+from sayahead.types import subtags
 
 
 class English(DataFrontEnd):
@@ -16,7 +17,7 @@ class English(DataFrontEnd):
     def __init__(self, language: str = "en-US") -> None:
         """``language``: a BCP 47 tag; en-GB has British phonemes, all others American ones."""
         super().__init__(language)
-        self._british = language.lower().replace("_", "-") == "en-gb"
+        self._british = subtags(language) == ["en", "gb"]
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sayahead.text.saying.layout import Layout
-from sayahead.types import Ids
+from sayahead.types import Ids, subtags
 
 AFFRICATES = {"dʒ": "ʤ", "tʃ": "ʧ", "ts": "ʦ", "dz": "ʣ", "tɕ": "ʨ", "dʑ": "ʥ"}
 """Of every language."""
@@ -40,10 +40,10 @@ BRITISH = {"əʊ": "Q", "oʊ": "Q", "eə": "ɛː", "iə": "ɪə"}
 
 def spelled(symbols: str, language: str) -> str:
     """espeak-ng's IPA in misaki's spelling; the longest group that is known goes first."""
-    name = language.lower().replace("_", "-")
+    parts = subtags(language)
     table = AFFRICATES
-    if name.split("-")[0] == "en":
-        table = ENGLISH | (BRITISH if name == "en-gb" else AMERICAN)
+    if parts[0] == "en":
+        table = ENGLISH | (BRITISH if parts == ["en", "gb"] else AMERICAN)
     letters = list[str]()
     at = 0
     longest = max(map(len, table))

@@ -24,7 +24,7 @@ from sayahead.systems.kokoro import (
     before,
     reading,
 )
-from sayahead.types import Floats, Ids, Rendering, Segment
+from sayahead.types import Floats, Ids, Rendering, Segment, subtags
 from sayahead.vocoders.kokoro import SAMPLE_RATE, UNIT, KokoroVocoder, source
 from sayahead.voices.install.kokoro.files import ACCENTS, POOR, Files, read_files
 from sayahead.voices.install.kokoro.networks import PROSODY_RIGHT, RIGHT
@@ -118,7 +118,7 @@ def spoken(language: str, vocab: Mapping[str, int]) -> list[Ids]:
     """Phonemes of a language's sentences, from which styles are measured."""
     read = reading(language, vocab)
     ids = list[Ids]()
-    for text in samples()[language.lower().split("-")[0]]:
+    for text in samples()[subtags(language)[0]]:
         normalizer = read.front.normalizer(0)
         words = [*normalizer.push(text), *normalizer.flush()]
         ids.append(np.concatenate([word.ids for word in read.phonemizer.phonemize(words, left=[])]))
