@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from sayahead.text.reading.pattern import (
     NEWLINE,
@@ -21,7 +22,6 @@ from sayahead.text.reading.pattern import (
     Repeat,
     Series,
     Vocabulary,
-    without_groups,
 )
 
 MAX_STATES = 20_000
@@ -32,40 +32,57 @@ SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−
 """Characters of most kinds, for checks."""
 
 
-class Trie:
-    """The words of a vocabulary, letter by letter."""
+LAST = "\U0010ffff"
+"""Behind all characters of words."""
 
-    __slots__ = ("children", "is_word")
 
-    def __init__(self) -> None:
-        self.children: dict[str, Trie] = {}
-        self.is_word = False
+class Branch:
+    """The words of a vocabulary that begin alike. What it divides into is found when it is asked
+    for: most words of a language are never read."""
+
+    __slots__ = ("_children", "_first", "_last", "_length", "_words", "goes_on", "is_word")
+
+    def __init__(self, words: Sequence[str], first: int, last: int, length: int) -> None:
+        """``words`` in order, of which those from ``first`` to before ``last`` begin with the same
+        ``length`` characters."""
+        self._words = words
+        self._first = first
+        self._last = last
+        self._length = length
+        self._children: dict[str, Branch | None] = {}
+        self.is_word = first < last and len(words[first]) == length
+        self.goes_on = last - first > self.is_word
 
     @classmethod
-    def of(cls, words: Iterable[str], *, folded: bool = False) -> Trie:
-        """``folded``: in small letters, which capitals match, too."""
-        root = cls()
-        for word in words:
-            node = root
-            for char in word.lower() if folded else word:
-                node = node.children.setdefault(char, cls())
-            node.is_word = True
-        return root
+    def of(cls, words: Iterable[str], *, folded: bool = False) -> Branch:
+        """All words; ``folded``: in small letters, which capitals match, too."""
+        ordered = sorted({word.lower() if folded else word for word in words})
+        return cls(ordered, 0, len(ordered), 0)
+
+    def child(self, char: str) -> Branch | None:
+        """Those that go on with a character, if any do."""
+        if char not in self._children:
+            self._children[char] = self._child(char)
+        return self._children[char]
+
+    def _child(self, char: str) -> Branch | None:
+        if not self.goes_on:
+            return None
+        start = self._words[self._first][: self._length] + char
+        first = bisect_left(self._words, start, self._first, self._last)
+        last = bisect_left(self._words, start + LAST, first, self._last)
+        return Branch(self._words, first, last, self._length + 1) if first < last else None
+
+    @property
+    def following(self) -> set[str]:
+        """The characters with which they go on."""
+        words = self._words[self._first + self.is_word : self._last]
+        return {word[self._length] for word in words}
 
 
-@dataclass(slots=True)
-class _Place:
-    """A place in a pattern: where it leads without a character, by one, and by a vocabulary's
-    word."""
-
-    empty: list[int] = field(default_factory=list)
-    edges: list[tuple[str, int]] = field(default_factory=list)
-    words: list[tuple[Trie, bool, int]] = field(default_factory=list)
-    rules: list[int] = field(default_factory=list)
-
-
-Item = int | tuple[Trie, bool, int]
-"""A place, or a node of a vocabulary (and whether it is folded) with the place after its word."""
+Item = int | tuple[Branch, bool, int]
+"""A place, or the words of a vocabulary that may still be read (and whether they are folded) with
+the place behind them."""
 
 
 class Automaton:
@@ -77,31 +94,41 @@ class Automaton:
 
     def __init__(
         self,
-        patterns: Iterable[tuple[Hashable, Pattern]],
+        patterns: Sequence[tuple[Hashable, Pattern]],
         vocabularies: Mapping[str, Sequence[str]],
         at_once: frozenset[int] = frozenset(),
     ) -> None:
         """``patterns``: each with the conditions under which it counts; equal ones share a
         start. ``at_once``: the numbers of those that wait for nothing longer."""
         self.at_once = at_once
-        self.places: list[_Place] = []
-        self.tests: dict[str, re.Pattern[str]] = {}
+        self.edges = defaultdict[int, list[tuple[str, int]]](list)
+        """By place: the sets of characters that lead on, and where they lead."""
+        self.rules = defaultdict[int, list[int]](list)
+        """By place: the rules whose pattern ends there."""
+        self.tests: dict[str, Callable[[str], object]] = {}
+        """Whether a character belongs to a set."""
         self.starts: list[int] = []
         letters = "".join(word for words in vocabularies.values() for word in words)
         self.literal = frozenset(letters + letters.lower())
+        self._count = 0
+        self._empty = defaultdict[int, list[Item]](list)
+        self._closed: dict[Item, frozenset[Item]] = {}
         self._vocabularies = vocabularies
-        self._tries: dict[str, Trie] = {}
-        self._ends: dict[tuple[int, Node], int] = {}
+        self._branches: dict[str, Branch] = {}
+        self._shapes: dict[Hashable, int] = {}
+        self._shape_of: dict[int, int] = {}
+        self._ends: dict[tuple[int, int], int] = {}
         starts: dict[Hashable, int] = {}
         for number, (conditions, pattern) in enumerate(patterns):
             if conditions not in starts:
                 starts[conditions] = self._new()
-            end = self._add(without_groups(pattern.body), starts[conditions])
+            end = self._add(pattern.body, starts[conditions])
             if pattern.right is not None:
-                end = self._add(without_groups(pattern.right), end)
-            self.places[end].rules.append(number)
+                end = self._add(pattern.right, end)
+            self.rules[end].append(number)
             self.starts.append(starts[conditions])
-        self._ends.clear()
+        for table in (self._ends, self._shapes, self._shape_of):
+            table.clear()
         self._states = AutomatonStates(self)
 
     def states(self) -> AutomatonStates:
@@ -110,27 +137,49 @@ class Automaton:
             self._states = AutomatonStates(self)
         return self._states
 
+    def closure(self, item: Item) -> frozenset[Item]:
+        """Where an item leads before the next character: what reads one, or ends a rule."""
+        if item not in self._closed:
+            found = {item}
+            todo = [item]
+            while todo:
+                new = [after for after in self._without_character(todo.pop()) if after not in found]
+                found.update(new)
+                todo += new
+            self._closed[item] = frozenset(filter(self._counts, found))
+        return self._closed[item]
+
+    def _without_character(self, item: Item) -> Iterable[Item]:
+        if isinstance(item, int):
+            return self._empty.get(item, ())
+        branch, _, after = item
+        return (after,) if branch.is_word else ()
+
+    def _counts(self, item: Item) -> bool:
+        return not isinstance(item, int) or item in self.edges or item in self.rules
+
     def _new(self) -> int:
-        self.places.append(_Place())
-        return len(self.places) - 1
+        self._count += 1
+        return self._count
+
+    def _shape(self, node: Node) -> int:
+        """A number that nodes have in common which differ in what they capture alone."""
+        shape = self._shape_of.get(id(node))
+        if shape is None:
+            own = (getattr(node, name) for name in type(node).__slots__)
+            key = (type(node), *own, *map(self._shape, node.parts))
+            shape = self._shapes.setdefault(key, len(self._shapes))
+            self._shape_of[id(node)] = shape
+        return shape
 
     def _add(self, node: Node, at: int) -> int:
         """Add a node behind a place, unless it is there; the place behind it."""
-        key = (at, node)
+        key = (at, self._shape(node))
         if key not in self._ends:
             self._ends[key] = self._added(node, at)
         return self._ends[key]
 
     def _added(self, node: Node, at: int) -> int:
-        if isinstance(node, Chars):
-            end = self._new()
-            self.tests.setdefault(node.source, re.compile(node.source))
-            self.places[at].edges.append((node.source, end))
-            return end
-        if isinstance(node, Vocabulary):
-            end = self._new()
-            self.places[at].words.append((self._trie(node.name), node.name.endswith("~"), end))
-            return end
         if isinstance(node, Series):
             for part in node.parts:
                 at = self._add(part, at)
@@ -138,8 +187,15 @@ class Automaton:
         if isinstance(node, Repeat):
             return self._add_repeat(node, at)
         end = self._new()
-        for part in node.parts:
-            self.places[self._add(part, at)].empty.append(end)
+        if isinstance(node, Chars):
+            if node.source not in self.tests:
+                self.tests[node.source] = _test(node.source)
+            self.edges[at].append((node.source, end))
+        elif isinstance(node, Vocabulary):
+            self._empty[at].append((self._branch(node.name), node.name.endswith("~"), end))
+        else:
+            for part in node.parts:
+                self._empty[self._add(part, at)].append(end)
         return end
 
     def _add_repeat(self, node: Repeat, at: int) -> int:
@@ -147,21 +203,27 @@ class Automaton:
         for _ in range(node.low):
             at = self._add(part, at)
         end = self._new()
-        self.places[at].empty.append(end)
+        self._empty[at].append(end)
         if node.high is None:
-            back = self._add(part, end)
-            self.places[back].empty.append(end)
+            self._empty[self._add(part, end)].append(end)
             return end
         for _ in range(node.high - node.low):
             at = self._add(part, at)
-            self.places[at].empty.append(end)
+            self._empty[at].append(end)
         return end
 
-    def _trie(self, name: str) -> Trie:
-        if name not in self._tries:
+    def _branch(self, name: str) -> Branch:
+        if name not in self._branches:
             words = self._vocabularies[name.rstrip("~")]
-            self._tries[name] = Trie.of(words, folded=name.endswith("~"))
-        return self._tries[name]
+            self._branches[name] = Branch.of(words, folded=name.endswith("~"))
+        return self._branches[name]
+
+
+def _test(source: str) -> Callable[[str], object]:
+    """Whether a character belongs to a set as Python's ``re`` writes it: mostly one of one
+    character."""
+    char = source[-1]
+    return char.__eq__ if source == re.escape(char) else re.compile(source).fullmatch
 
 
 class AutomatonStates:
@@ -170,7 +232,8 @@ class AutomatonStates:
     def __init__(self, automaton: Automaton) -> None:
         self._automaton = automaton
         self._lock = threading.Lock()
-        self._sets: list[tuple[Item, ...]] = []
+        self._edges: list[dict[str, list[int]]] = []
+        self._branches: list[list[tuple[Branch, bool, int]]] = []
         self._numbers: dict[frozenset[Item], int] = {}
         self._rows: list[dict[str, int]] = []
         self._started: dict[frozenset[int], int] = {}
@@ -186,7 +249,7 @@ class AutomatonStates:
 
     @property
     def are_too_many(self) -> bool:
-        return len(self._sets) > MAX_STATES or len(self._like) > MAX_STATES
+        return len(self._rows) > MAX_STATES or len(self._like) > MAX_STATES
 
     def start(self, rules: frozenset[int]) -> int:
         """The state before the first character of a token, where only these rules count."""
@@ -238,69 +301,49 @@ class AutomatonStates:
     def leading_on(self, state: int) -> set[str]:
         """Characters that lead somewhere from a state: one of each kind that rules tell apart, at
         least."""
-        chars: set[str] = set()
-        for item in self._sets[state]:
-            if isinstance(item, int):
-                tests = [
-                    self._automaton.tests[source]
-                    for source, _ in self._automaton.places[item].edges
-                ]
-                chars |= {char for char in SAMPLES if any(test.fullmatch(char) for test in tests)}
-            else:
-                chars |= item[0].children.keys()
-        return chars
+        tests = [self._automaton.tests[source] for source in self._edges[state]]
+        chars = {char for char in SAMPLES if any(test(char) for test in tests)}
+        return chars.union(*(branch.following for branch, _, _ in self._branches[state]))
 
     def _stepped(self, state: int, char: str) -> int:
-        items: set[Item] = set()
-        places = self._automaton.places
-        kinds = self._kinds(char)
-        for item in self._sets[state]:
-            if isinstance(item, int):
-                items.update(end for source, end in places[item].edges if source in kinds)
-                continue
-            trie, folded, after = item
-            letter = SPACE if char == NEWLINE else char
-            child = trie.children.get(letter.lower() if folded else letter)
+        edges = self._edges[state]
+        items: set[Item] = {end for kind in self._kinds(char) for end in edges.get(kind, ())}
+        letter = SPACE if char == NEWLINE else char
+        small = letter.lower()
+        for branch, folded, after in self._branches[state]:
+            child = branch.child(small if folded else letter)
             if child is not None:
                 items.add((child, folded, after))
         return self._state(items) if items else DEAD
 
-    def _state(self, items: set[Item]) -> int:
-        todo = list(items)
-        while todo:
-            for item in self._without_character(todo.pop()):
-                if item not in items:
-                    items.add(item)
-                    todo.append(item)
-        key = frozenset(items)
+    def _state(self, items: Iterable[Item]) -> int:
+        automaton = self._automaton
+        key = frozenset[Item]().union(*map(automaton.closure, items))
         number = self._numbers.get(key)
         if number is not None:
             return number
-        places = [self._automaton.places[item] for item in items if isinstance(item, int)]
-        tries = [item[0] for item in items if not isinstance(item, int)]
-        self._sets.append(tuple(items))
+        places = [item for item in key if isinstance(item, int)]
+        branches = [item for item in key if not isinstance(item, int)]
+        edges: dict[str, list[int]] = {}
+        for place in places:
+            for kind, end in automaton.edges.get(place, ()):
+                edges.setdefault(kind, []).append(end)
+        accepts = tuple(sorted({rule for at in places for rule in automaton.rules.get(at, ())}))
         self._rows.append({})
-        accepts = tuple(sorted({rule for place in places for rule in place.rules}))
+        self._edges.append(edges)
+        self._branches.append(branches)
         self.accepts.append(accepts)
-        self.is_final.append(bool(accepts) and accepts[0] in self._automaton.at_once)
-        self.is_open.append(any(p.edges for p in places) or any(trie.children for trie in tries))
-        self._numbers[key] = len(self._sets) - 1
-        return len(self._sets) - 1
-
-    def _without_character(self, item: Item) -> Iterable[Item]:
-        """Where an item leads before the next character."""
-        if not isinstance(item, int):
-            trie, _, after = item
-            return (after,) if trie.is_word else ()
-        place = self._automaton.places[item]
-        return [*place.empty, *place.words]
+        self.is_final.append(bool(accepts) and accepts[0] in automaton.at_once)
+        self.is_open.append(bool(edges) or any(branch.goes_on for branch, _, _ in branches))
+        self._numbers[key] = len(self._rows) - 1
+        return len(self._rows) - 1
 
     def _kinds(self, char: str) -> frozenset[str]:
         """The sets of characters, as patterns write them, to which one belongs."""
         kinds = self._kinds_of.get(char)
         if kinds is None:
             tests = self._automaton.tests
-            kinds = frozenset(source for source, test in tests.items() if test.fullmatch(char))
+            kinds = frozenset(source for source, test in tests.items() if test(char))
             self._kinds_of[char] = kinds
         return kinds
 

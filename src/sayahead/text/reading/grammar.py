@@ -17,20 +17,34 @@ character."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sayahead.errors import ConfigError
 from sayahead.text.reading.automaton import Automaton
-from sayahead.text.reading.pattern import NEWLINE, SPACE, Node, Pattern, PatternParser, source_of
+from sayahead.text.reading.pattern import (
+    NEWLINE,
+    SPACE,
+    Node,
+    Pattern,
+    PatternParser,
+    source_of,
+    without_groups,
+)
 
 MACRO = re.compile(r"([a-z]\w*) = (.+)")
 """A line that names a pattern."""
 _RULE = re.compile(r"([a-z][\w.]*)((?: <[^<>]+>)*): (.+) ([-=])> (\S.*)")
 _BOUNDARY = r"(?:(?<![^\W_])|(?![^\W_]))"
 """No token ends between two letters or figures."""
+
+
+Conditions = tuple[tuple[frozenset[str], ...], frozenset[str]]
+"""Of each of several sets of tags, one must be there; of the last set, none may be."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +72,10 @@ class Rule:
         """The class of the tokens that it makes."""
         return self.name.partition(".")[0]
 
-    def fits(self, tags: frozenset[str]) -> bool:
-        """Whether it counts after a token with these tags."""
-        return self.without.isdisjoint(tags) and not any(tags.isdisjoint(one) for one in self.left)
+    @property
+    def conditions(self) -> Conditions:
+        """What the token to the left must be, and must not be."""
+        return self.left, self.without
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +142,7 @@ def parse(
 
 
 class _Macros(Mapping[str, Node]):
-    """Macros by name, parsed when they are first wanted."""
+    """Macros by name, parsed when they are first wanted, without what they capture."""
 
     def __init__(
         self,
@@ -148,7 +163,7 @@ class _Macros(Mapping[str, Node]):
             self._open.append(name)
             pattern = PatternParser(self._texts[name], self, self._vocabularies).parse()
             self._open.pop()
-            self._nodes[name] = pattern.body
+            self._nodes[name] = without_groups(pattern.body)
         return self._nodes[name]
 
     def __contains__(self, name: object) -> bool:
@@ -167,7 +182,7 @@ class Grammar:
     def __init__(self, rules: Sequence[Rule], vocabularies: Mapping[str, Sequence[str]]) -> None:
         self.rules = tuple(rules)
         at_once = frozenset(number for number, rule in enumerate(rules) if rule.at_once)
-        patterns = [((rule.left, rule.without), rule.pattern) for rule in rules]
+        patterns = [(rule.conditions, rule.pattern) for rule in rules]
         self.automaton = Automaton(patterns, vocabularies, at_once)
         self.closed = frozenset(
             number
@@ -185,6 +200,9 @@ class Grammar:
         self._asked = frozenset(
             tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags
         )
+        self._under = defaultdict[Conditions, list[int]](list)
+        for number, rule in enumerate(rules):
+            self._under[rule.conditions].append(number)
         self._counting: dict[frozenset[str], frozenset[int]] = {}
         self._compiled: dict[int, re.Pattern[str]] = {}
 
@@ -193,7 +211,10 @@ class Grammar:
         asked = tags & self._asked
         rules = self._counting.get(asked)
         if rules is None:
-            rules = frozenset(n for n, rule in enumerate(self.rules) if rule.fits(asked))
+            numbers = [
+                under for conditions, under in self._under.items() if fits(conditions, asked)
+            ]
+            rules = frozenset(itertools.chain.from_iterable(numbers))
             self._counting[asked] = rules
         return rules
 
@@ -225,6 +246,12 @@ class Grammar:
 
     def _words(self, name: str) -> list[str]:
         return list(self._vocabularies[name])
+
+
+def fits(conditions: Conditions, tags: frozenset[str]) -> bool:
+    """Whether a token with these tags meets conditions."""
+    left, without = conditions
+    return without.isdisjoint(tags) and not any(tags.isdisjoint(one) for one in left)
 
 
 def _in_line(text: str) -> str:

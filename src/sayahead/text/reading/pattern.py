@@ -141,12 +141,19 @@ SENTENCE_END = "\u2029"
 """What a text has where a sentence is over whatever stands before it."""
 
 
+_TIMES = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
+_OPENING = re.compile(r"\((?:\?:|\?P<(\w+)>)?")
+_SET = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
+_SLOT = re.compile(r"\{(?:([a-z]\w*):)?([a-z][\w.~]*)\}")
+
+
 class PatternParser:
     """A recursive descent over one pattern."""
 
     def __init__(
         self, text: str, macros: Mapping[str, Node], vocabularies: Mapping[str, object]
     ) -> None:
+        """``macros`` capture nothing."""
         self._text = text
         self._macros = macros
         self._vocabularies = vocabularies
@@ -194,7 +201,7 @@ class PatternParser:
             self._at += 1
             low, high = {"?": (0, 1), "*": (0, None), "+": (1, None)}[sign]
             return Repeat(low, high, parts=(node,))
-        if m := re.compile(r"\{(\d+)(?:(,)(\d*))?\}").match(self._text, self._at):
+        if m := _TIMES.match(self._text, self._at):
             self._at = m.end()
             least = int(m[1])
             most = least if not m[2] else int(m[3]) if m[3] else None
@@ -227,7 +234,7 @@ class PatternParser:
 
     def _group(self) -> Node:
         name = ""
-        if m := re.compile(r"\((?:\?:|\?P<(\w+)>)?").match(self._text, self._at):
+        if m := _OPENING.match(self._text, self._at):
             self._at = m.end()
             name = m[1] or ""
         inner = self._choice()
@@ -235,7 +242,7 @@ class PatternParser:
         return Series(parts=(inner,), group=name)
 
     def _set(self) -> Node:
-        end = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]").match(self._text, self._at)
+        end = _SET.match(self._text, self._at)
         if end is None:
             raise self._error("the set has no end")
         self._at = end.end()
@@ -253,14 +260,14 @@ class PatternParser:
         return Chars(f"[^{SENTENCE_END}{source[2:]}" if source.startswith("[^") else source)
 
     def _slot(self) -> Node:
-        m = re.compile(r"\{(?:([a-z]\w*):)?([a-z][\w.~]*)\}").match(self._text, self._at)
+        m = _SLOT.match(self._text, self._at)
         if m is None:
             raise self._error("a slot is written {name} or {group:name}")
         group = m[1] or ""
         name = m[2]
         self._at = m.end()
         if name in self._macros:
-            return Series(parts=(without_groups(self._macros[name]),), group=group)
+            return Series(parts=(self._macros[name],), group=group)
         if name.rstrip("~") in self._vocabularies:
             return Vocabulary(name, group=group)
         raise self._error(f"there is no macro and no vocabulary {name!r}")
