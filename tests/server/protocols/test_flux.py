@@ -19,6 +19,7 @@ from support.servers import LEAVING_SOCKETS, Running, serving, toy_voice
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
+from sayahead.engine.playback import Playback
 from sayahead.types import Delivery
 
 TEXT = "Hello there, how are you today? I am fine. "
@@ -231,6 +232,28 @@ def test_an_interrupt_without_an_offset_goes_by_the_clock_and_our_word_times(
         await talking.say("Flush")
         await talking.until("SpeechStarted", "SpeechMetadata", "Flushed")
         check(talking.samples(), TEXT)
+
+    talk(server.ws + PATH, run)
+    server.settle()
+
+
+def test_the_time_that_it_tells_and_the_words_that_it_tells_agree(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The middle of the fifth word is at 325 ms: it is heard after that.
+    moment_s = 0.3254
+    monkeypatch.setattr(Playback, "played_s", lambda self, now: moment_s)
+
+    async def run(talking: Talk) -> None:
+        await talking.say("Speak", text=LONG)
+        await talking.until("SpeechStarted")
+        await talking.sounded(0.5)
+        await talking.say("Interrupt")
+        while (message := await talking.hear()) is None:
+            pass
+        spoken, _ = heard_by_player(LONG, message["audio_played_ms"] / 1000)
+        assert message["text_spoken"] == spoken
+        talking.samples()
 
     talk(server.ws + PATH, run)
     server.settle()
