@@ -36,8 +36,8 @@ HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "sayahead"
 SERVER_PAGE = PACKAGE / "server" / "page"
 SHARED = (
-    "context.js files.js icon.svg messages.js mirror.js pace.js places.js player.js ring.worklet.js"
-    " sinks.js sheet.js speaker.js stats.js style.css timeline.js track.js"
+    "context.js files.js icon.svg link.js messages.js mirror.js pace.js places.js player.js"
+    " ring.worklet.js sinks.js sheet.js speaker.js stats.js style.css timeline.js track.js"
 ).split()
 """What the server's page and this one have in common."""
 NAME = "sayahead-web"

@@ -1,5 +1,6 @@
 /** The page: what is on it, and what it does when somebody touches it. */
 
+import { put } from "./link.js";
 import { PACES } from "./pace.js";
 import { Player } from "./player.js";
 import { get, say, Sheet, tell, write } from "./sheet.js";
@@ -12,6 +13,7 @@ const EXAMPLE =
   "It reads along, a word behind, and sounds as if it knew how the sentence ends.";
 const LOADED = "loaded"; // a context without text: it is over when the voice is there
 const MEGA = 1e6;
+const SETTINGS = ["voice", "lookahead", "speed"];
 
 const last = new Stats(); // of the last text
 
@@ -64,6 +66,11 @@ const sheet = new Sheet(speaker, player, last, {
     if (speaker.busy) speaker.stop();
   },
   draw: () => false,
+  settings: () => Object.fromEntries(SETTINGS.map((id) => [id, get(id).value])),
+  linked: (settings) => {
+    put(SETTINGS, settings);
+    choose();
+  },
 });
 
 /** The voice is loaded. */
@@ -94,7 +101,7 @@ function choose() {
   }));
 }
 
-for (const id of ["voice", "lookahead", "speed"]) {
+for (const id of SETTINGS) {
   get(id).addEventListener("change", () => {
     choose();
     speaker.again();
@@ -117,5 +124,6 @@ for (const kind of ["keydown", "pointerdown"]) document.addEventListener(kind, o
 
 choose();
 stream.end(LOADED);
+sheet.read();
 sheet.focus();
 sheet.wake();

@@ -2,6 +2,8 @@
 
 import { Banner } from "./banner.js";
 import { ClipDialog } from "./clip.js";
+import { company, Directions } from "./direct.js";
+import { put } from "./link.js";
 import { PACES } from "./pace.js";
 import { now, Player } from "./player.js";
 import { Race } from "./race.js";
@@ -15,11 +17,13 @@ const EXAMPLE =
   "This one does not wait. It reads along, a word behind, and sounds as if it knew how the sentence ends. " +
   "Switch to reading by sentence, and count how long you sit in silence.";
 const IDLE_S = 60; // asked of the server between two texts
+const SETTINGS = ["voice", "lookahead", "speed"];
 const TYPING_S = 4; // who typed so recently wants to see the caret, not the word that is heard
 
 const stats = new Stats();
 const last = new Stats(); // of the last text alone
-let voices = {}; // by name: {speeds, unit, description, research, loaded}
+let voices = {}; // by name: {speeds, unit, description, research, loaded, language, sample_rate}
+let wanted = null; // the voice of a link, until it is known whether it is there
 let loading = null; // {name, over: a promise, end(message)}: the voice that the server loads
 
 const player = new Player((kind) => {
@@ -30,7 +34,7 @@ const stream = new Stream(
   {
     listed: (rows) => offer(rows.map(({ speed: speeds, ...row }) => ({ ...row, speeds }))),
     created: ({ voice, voices: names, speeds, units, descriptions, research, loaded }) => offer(names.map((name) => ({
-      name, speeds: speeds[name], unit: units[name], description: descriptions[name], default: name === voice,
+      ...voices[name], name, speeds: speeds[name], unit: units[name], description: descriptions[name], default: name === voice,
       research: research.includes(name), loaded: loaded.includes(name),
     }))),
     opened: () => {
@@ -113,7 +117,26 @@ const sheet = new Sheet(speaker, player, last, {
     if (speaker.busy) speaker.stop();
   },
   draw,
+  settings: () => Object.fromEntries(SETTINGS.map((id) => [id, get(id).value])),
+  linked: (settings) => {
+    put(["lookahead", "speed"], settings);
+    wanted = settings.voice ?? null;
+    if (Object.keys(voices).length) offer(Object.values(voices));
+    choose();
+  },
 });
+const directions = new Directions(
+  { examples: get("examples"), speakers: get("speakers"), styles: get("styles"), pauses: get("pauses"), stress: get("stress") },
+  {
+    voice: () => get("voice").value,
+    speaks: () => company(voices, get("voice").value),
+    play: (text) => {
+      sheet.editor.value = text;
+      sheet.play();
+    },
+    write: (before, after) => sheet.write(before, after),
+  },
+);
 const race = new Race(stream, { words: get("by-word"), sentences: get("by-sentence") }, {
   changed: () => sheet.wake(),
   settings: (mode) => session(mode),
@@ -147,7 +170,9 @@ function offer(rows) {
   voices = Object.fromEntries(rows.map((row) => [row.name, row]));
   const select = get("voice");
   const first = rows.find((row) => row.default).name;
-  const chosen = select.value in voices ? select.value : first;
+  if (wanted && !(wanted in voices)) tell(`The link asks for the voice ${wanted}, which this server does not have.`);
+  const chosen = [wanted, select.value].find((name) => name in voices) ?? first;
+  wanted = null;
   const options = (some) => some.map(({ name }) => new Option(name, name, name === first, name === chosen));
   const group = document.createElement("optgroup");
   group.label = "for research";
@@ -207,6 +232,7 @@ function limit() {
   if (characters) hints.push("It reads letters instead of words and has learned when to speak, so there is no lookahead to choose.");
   if (least === most) hints.push("It has one speed.");
   get("hint").textContent = hints.join(" ");
+  directions.look();
 }
 
 function choose() {
@@ -221,7 +247,7 @@ get("voice").addEventListener("change", () => {
   // Not every voice has the same ways.
   get("lookahead").value = "";
 });
-for (const id of ["voice", "lookahead", "speed"]) get(id).addEventListener("change", choose);
+for (const id of SETTINGS) get(id).addEventListener("change", choose);
 get("speed").addEventListener("input", limit);
 for (const [id, first] of [["pace", "fast"], ["race-pace", "talk"]]) {
   const paces = Object.entries(PACES).filter(([key]) => id === "pace" || key !== "once");
@@ -315,5 +341,7 @@ const clips = new ClipDialog(stream, async (name) => {
 
 // Where a key is needed, it is asked for before anybody types.
 stream.look().then(() => clips.look());
+directions.look();
+sheet.read();
 sheet.focus();
 sheet.wake();

@@ -1,7 +1,9 @@
 /** The sheet of text, with its button, keys and files: what is typed and played on it, and what is seen of that. */
 
 import { save, srt, wav } from "./files.js";
+import { linked, share } from "./link.js";
 import { Mirror } from "./mirror.js";
+import { wordStart } from "./places.js";
 import { now } from "./player.js";
 import { duration, MODES } from "./stats.js";
 import { Timeline } from "./timeline.js";
@@ -29,7 +31,7 @@ export class Sheet {
   /**
    * `last`: Stats of the last text alone. `page`: example, a text; clear(): what was said goes, before a text is typed
    * or played; open(): it shall be able to sound; chosen(): another mode was; escape(); draw(busy): what else is seen,
-   * and tells whether some of that moves.
+   * and tells whether some of that moves; settings() that a link has beside the text, and linked(settings) of one.
    */
   constructor(speaker, player, last, page) {
     Object.assign(this, { speaker, player, last, page });
@@ -66,6 +68,8 @@ export class Sheet {
     get("pace").addEventListener("change", ({ target }) => {
       speaker.pace = target.value;
     });
+    get("share").addEventListener("click", () => this.share());
+    addEventListener("hashchange", () => this.read());
     get("wav").addEventListener("click", () => save(wav(player.samples(), player.rate), "sayahead.wav"));
     get("srt").addEventListener("click", () => save(srt(speaker.words, player.rate, { spoken: get("spoken").checked }), "sayahead.srt"));
   }
@@ -89,6 +93,50 @@ export class Sheet {
     speaker.text = editor.value;
     page.open();
     speaker.play();
+  }
+
+  /** Put the text into a link. */
+  async share() {
+    const text = this.editor.value.trim() || this.page.example;
+    const copied = await share({ text, ...this.page.settings() });
+    say(`${copied ? "The link is on the clipboard" : "The link is in the address bar"}. It has the text itself; no server keeps it.`);
+  }
+
+  /** Take the text of the address, if it has one; nothing sounds before somebody wants it to. */
+  read() {
+    const { text, ...settings } = linked();
+    if (!text) return;
+    this.page.clear();
+    this.editor.value = text;
+    this.speaker.put(text);
+    this.page.linked(settings);
+    say("This text came with the link.");
+    this.wake();
+  }
+
+  /**
+   * Write `before` what is selected, and `after` behind it, as keys would. Where nothing is, `before` alone is written; marks
+   * that touch a word go around the one at the caret.
+   */
+  write(before, after) {
+    const { editor } = this;
+    const { value } = editor;
+    let { selectionStart: start, selectionEnd: end } = editor;
+    if (start === end && !before.endsWith(" ")) {
+      start = wordStart(value, start);
+      end += value.slice(end).search(/\s|$/);
+      if (start === end) return;
+    }
+    const chosen = value.slice(start, end).trim();
+    if (chosen) {
+      start = value.indexOf(chosen, start);
+      end = start + chosen.length;
+    }
+    const blank = start > 0 && !/\s/.test(value[start - 1]) ? " " : "";
+    editor.focus();
+    editor.setSelectionRange(start, end);
+    // Unlike a new value, this can be undone.
+    document.execCommand("insertText", false, blank + before + chosen + (chosen ? after : ""));
   }
 
   /** Read in another mode. */

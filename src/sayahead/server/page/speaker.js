@@ -114,6 +114,13 @@ export class Speaker extends Track {
     this.arrived = place(this.arrived);
   }
 
+  /** Take a text that is spoken only when somebody plays it. */
+  put(text) {
+    this.clear();
+    this.text = text;
+    this.arrived = text.length;
+  }
+
   /** Speak the text from its beginning, as if it arrived just now. */
   play() {
     this.quit();
