@@ -212,7 +212,7 @@ class Utterance:
         None: to the end; or if ``live``, as far as one that plays in real time what it gets.
         """
         if live and played_s is None:
-            # Whole milliseconds, as protocols tell it: the words are those of the time that is told.
+            # In whole milliseconds, as protocols tell it: the words must be those of that time.
             played_s = round(self._pacing.playback.played_s(self._loop.time()), 3)
         await self._close(lambda: self._cancelled(played_s), "cancelled")
 
