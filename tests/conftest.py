@@ -1,4 +1,4 @@
-"""All tests share the fixtures of ``support.fixtures``."""
+"""All tests share the fixtures of ``support.fixtures``, and say what they leave out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["support.fixtures"]
+pytest_plugins = ["support.fixtures", "support.left_out"]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
