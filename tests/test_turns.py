@@ -32,8 +32,8 @@ from sayahead.speech.reader import READ_AHEAD
 from sayahead.types import WordTiming
 
 PARTS = 10
-HISTORIES = 20_000 if FULL else 500
-SOCKETS = 500 if FULL else 30
+HISTORIES = 20_000 if FULL else 200
+SOCKETS = 500 if FULL else 10
 """How many conversations are held, half of them with asyncio."""
 
 
@@ -76,7 +76,7 @@ def test_what_was_heard_is_exact_over_sockets(loop: asyncio.AbstractEventLoop) -
         running.settle()
 
 
-TURNS = 10_000 if FULL else 150
+TURNS = 10_000 if FULL else 90
 """After so many nothing may be left."""
 
 

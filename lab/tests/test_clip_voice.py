@@ -124,6 +124,7 @@ def test_it_says_whose_it_is(made: FromClip) -> None:
     assert "Consent of the speaker: It is a test." in (made.added.folder / "NOTICE").read_text()
 
 
+@pytest.mark.slow
 def test_it_reads_another_language_of_the_family(
     clip: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -147,6 +147,7 @@ def test_an_experiment_knows_it(
     assert row["metrics"] == {"squawks": pytest.approx(row["duration_s"] / len(TEXT.split()))}
 
 
+@pytest.mark.slow
 def test_its_model_learns_from_its_reader_and_speaks(
     environment: Mapping[str, str], tmp_path: Path
 ) -> None:

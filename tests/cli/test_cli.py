@@ -233,6 +233,7 @@ def test_a_line_is_spoken_to_its_end_without_the_next_one() -> None:
     assert rest == b""
 
 
+@pytest.mark.slow
 @POSIX
 def test_words_before_a_pause_are_spoken_and_their_sentence_goes_on() -> None:
     before, after = spoken("Let me check that for you", " right now")
@@ -276,7 +277,10 @@ def test_idle_input_is_spoken() -> None:
 
 
 @POSIX
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],
+)
 @pytest.mark.usefixtures("interruptible")
 def test_a_signal_leaves_whole_files(tmp_path: Path, number: signal.Signals, code: int) -> None:
     wav = tmp_path / "a.wav"
@@ -437,6 +441,7 @@ def test_typing_keys_on_a_terminal(tmp_path: Path) -> None:
     assert b"\x1b[1m" not in shown
 
 
+@pytest.mark.slow
 @POSIX
 def test_keys_that_came_while_the_voice_was_loaded_are_spoken(tmp_path: Path) -> None:
     import pty

@@ -64,7 +64,21 @@ MOMENTS = {
     ),
     "help": ("10", "30000"),
 }
-CASES = [(name, moment) for name, moments in MOMENTS.items() for moment in moments]
+QUICK = {
+    "2",
+    "10",
+    "20000",
+    "100000",
+    "sayahead.sound.files:write",
+    "sayahead.books.m4b:write_m4b",
+    "sayahead.server.hub:start",
+}
+"""Moments that are tried in each run."""
+CASES = [
+    pytest.param(name, moment, marks=() if moment in QUICK else pytest.mark.slow)
+    for name, moments in MOMENTS.items()
+    for moment in moments
+]
 
 
 def stopped(folder: Path, name: str, moment: str) -> subprocess.CompletedProcess[str]:

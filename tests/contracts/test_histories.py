@@ -34,12 +34,12 @@ def test_what_failed_once_holds(voice: str, seed: str, speeds: str) -> None:
 def test_any_history_says_every_word_once_at_its_time(voice: str) -> None:
     """At speeds below 1, one text in eight that was full of marks had times of its words'
     neighbours."""
-    count = 5000 if FULL else 200 if voice == "toy" else 12
+    count = 5000 if FULL else 100 if voice == "toy" else 6
     for seed in range(count):
         tell(voice, seed)
 
 
 @pytest.mark.timeout(3600 if FULL else 300)
 def test_slow_speech_gives_every_word_its_own_time() -> None:
-    for seed in range(10_000 if FULL else 25):
+    for seed in range(10_000 if FULL else 10):
         tell("heart", seed, speeds=SLOW)

@@ -7,5 +7,5 @@ FULL = os.environ.get("SAYAHEAD_TESTS") == "full"
 
 
 def examples(count: int) -> int:
-    """How many examples to try of the ``count`` that a full run tries: a fifth by default."""
-    return count if FULL else -(-count // 5)
+    """How many examples to try of the ``count`` that a full run tries: a tenth by default."""
+    return count if FULL else -(-count // 10)

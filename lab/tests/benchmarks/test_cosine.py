@@ -131,6 +131,7 @@ def expected(tmp_path: Path) -> Path:
     return tmp_path / "futures"
 
 
+@pytest.mark.slow
 def test_an_archive_alone_remakes_the_figures(script: Any, tmp_path: Path, expected: Path) -> None:
     archive = release(tmp_path)
     out = tmp_path / "out"

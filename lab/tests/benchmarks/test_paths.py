@@ -40,6 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_published_agents_walk_theirs_on_another_corpus_than_their_own(
     script: Any, runs: Path, tmp_path: Path
 ) -> None:

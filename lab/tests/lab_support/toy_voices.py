@@ -53,8 +53,8 @@ def voiced(model: MelVocoderNetwork) -> MelVocoderNetwork:
     return model.train(False)
 
 
-def make(folder: Path) -> None:
-    """Make all of them in a folder."""
+def make_tiny(folder: Path) -> None:
+    """Make those of the papers' systems in a folder."""
     with (
         mock.patch.object(tiny, "VOCODER", SMALL),
         mock.patch.object(MelVocoderNetwork, "eval", voiced),
@@ -63,12 +63,23 @@ def make(folder: Path) -> None:
             tiny.tiny_voice(folder / name, vocoder, config)
         tiny_saeki(folder / "saeki")
         tiny_mohan(folder / "mohan")
+    leave_licenses_out(folder)
+
+
+def leave_licenses_out(folder: Path) -> None:
+    """What is drawn at random needs none."""
+    for license_file in (*folder.glob("*/[LN]*"), *folder.glob("*/MODEL_CARD")):
+        license_file.unlink()
+
+
+def make(folder: Path) -> None:
+    """Make all of them in a folder."""
+    make_tiny(folder)
     for name, shape in VITS.items():
         with tempfile.TemporaryDirectory() as given, mock.patch.dict(SHAPES, {name: shape}):
             added_vits(Path(given), name)
             shutil.copytree(Path(given) / "voice", folder / name)
-    for license_file in (*folder.glob("*/[LN]*"), *folder.glob("*/MODEL_CARD")):
-        license_file.unlink()
+    leave_licenses_out(folder)
     with tempfile.TemporaryDirectory() as given:
         add_kokoro(tiny_kokoro(Path(given)), None, folder / "kokoro")
     (folder / "contexts").mkdir()

@@ -453,7 +453,9 @@ def with_data(name: str, **data: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return read["model"], read["data"] | data
 
 
-@pytest.mark.parametrize("name", ["wavenet-small", "wavenet-paper"])
+@pytest.mark.parametrize(
+    "name", ["wavenet-small", pytest.param("wavenet-paper", marks=pytest.mark.slow)]
+)
 def test_a_step_of_the_teacher(name: str, tones: Corpus) -> None:
     model, data = with_data(name, frames=8, edge=0)
     assert one_step(WaveNetTask(model, data, tones), 1) < 0
@@ -468,7 +470,7 @@ def test_the_temperature_of_the_recipe_is_the_voice_s(tmp_path: Path) -> None:
     assert PART.write(run, tmp_path)[1]["temperature"] == 0.6
 
 
-@pytest.mark.parametrize("size", ["small", "paper"])
+@pytest.mark.parametrize("size", ["small", pytest.param("paper", marks=pytest.mark.slow)])
 def test_a_step_of_the_student(size: str, tones: Corpus, tmp_path: Path) -> None:
     taught = WaveNetTask(*with_data(f"wavenet-{size}", frames=8, edge=0), tones).model()
     task = ClariNetTask(

@@ -175,6 +175,7 @@ def recipe(
     return ClipRecipe("toy", archive, str(tmp_path / "people.tsv"), **sizes)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_training_that_was_stopped_goes_on_as_if_it_had_not_been(
     recipe: ClipRecipe, tmp_path: Path
 ) -> None:

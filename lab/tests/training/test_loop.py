@@ -167,6 +167,7 @@ def test_two_processes_train_as_one_with_the_whole_batch(corpus: Path, tmp_path:
     assert first == pytest.approx(second, rel=1e-4)
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_terminated_run_saves_and_goes_on_exactly(corpus: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "toy.toml"

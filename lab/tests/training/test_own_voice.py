@@ -182,6 +182,7 @@ def test_recordings_become_a_voice_that_speaks_and_a_stop_loses_nothing(
     assert (work / "report.html").read_text(encoding="utf-8").count("<audio") == 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_sentences")
 def test_a_corpus_that_a_teacher_spoke_becomes_a_voice_of_its_own(
     start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -342,6 +342,7 @@ def test_energy_is_the_imported_voices(model: HeartVoice, items: list[Item]) -> 
         assert abs(np.mean(one.energy[voiced] - said.numpy()[voiced])) < 0.5
 
 
+@pytest.mark.slow
 def test_another_speaker_is_something_to_learn(task: HeartVoiceTask, items: list[Item]) -> None:
     """The same sentences an octave lower, and half as loud."""
     said = [spoken(item) for item in items]

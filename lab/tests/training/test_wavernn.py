@@ -356,6 +356,7 @@ def test_the_small_recipe_learns_likelihood_and_pitch(hummed: Corpus, tmp_path: 
     assert len(list(tmp_path.glob("*.wav"))) == 1
 
 
+@pytest.mark.slow
 def test_the_judged_recipe_learns_from_what_it_draws(hummed: Corpus, tmp_path: Path) -> None:
     judged = load_recipe(RECIPES / "wavernn-judged.toml")
     sizes = {**judged.model, "rnn": 24, "dense": 16, "channels": 8, "aux": 8, "pitch": 8}

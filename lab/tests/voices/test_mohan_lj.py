@@ -23,6 +23,7 @@ from sayahead_lab.training.voice import make_voice
 
 TEXT = "Nobody had told them, so they came 12 days too late. We knew."
 NAMES = ["agent", "wait-end", "wait-2", "wait-3"]
+QUICK = ("agent", "wait-2")
 RUNS = Path(__file__).parents[3] / "archives" / "runs" / "mohan.tar.xz"
 SEED = 2
 """Of the agent that the voice has."""
@@ -42,7 +43,10 @@ def policy(voice: Voice, name: str) -> Policy:
     return known.get(name) or voice.policy("agent")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in NAMES],
+)
 def test_any_split_gives_the_same_sound_and_takes_as_long_as_speech_does(
     voice: Voice, name: str
 ) -> None:

@@ -340,6 +340,7 @@ def test_one_text_sounds_the_same_on_every_process_and_under_load(keys: Path) ->
             assert {each.result().content for each in sounds} == {alone}
 
 
+@pytest.mark.slow
 def test_spawned_processes_serve_as_forked_ones_do(tmp_path: Path) -> None:
     """As on systems where a process cannot be forked safely."""
     with running(method="spawn", processes=2) as server:

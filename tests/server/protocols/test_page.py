@@ -1,4 +1,4 @@
-"""The page, in a real browser: sound comes out, words light up in order, and silence is silence."""
+"""Everything that the page can do, in a real browser; ``test_page_speaks.py`` is the short form."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route
 from support.browser import NAME, Seat, chromium, drawl, seated
-from support.effort import FULL
 from support.servers import KEY, Running, serving
 from support.toy_voices import toy
 
 from sayahead import Voice
 from sayahead.voices import installed_voices
 
+pytestmark = pytest.mark.slow
 TEXT = "Hello there, how are you today? I am fine, thank you. "
 SENTENCE = "one two three four five six seven eight nine ten, eleven twelve. "
 LONG = SENTENCE * 40
@@ -41,40 +41,9 @@ def choose_sentences(page: Page) -> None:
     page.locator("#mode label", has_text="Sentence by sentence").click()
 
 
-def test_everything_comes_from_the_server_itself(server: Running, browser: Browser) -> None:
-    context = browser.new_context()
-    page = context.new_page()
-    asked = list[str]()
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(server.http, wait_until="networkidle")
-    assert len(asked) > 8
-    assert all(url.startswith(server.http) for url in asked)
-    context.close()
-
-
 # Speaking.
 
 
-def test_what_is_typed_is_heard_while_typing_and_lights_up_in_order(
-    server: Running, browser: Browser
-) -> None:
-    with seated(browser, server.http) as seat:
-        seat.type(TEXT[:18])
-        seat.until("window.loud() > 0.05")
-        assert seat.value("document.body.dataset.way") == "worklet"
-        seat.type(TEXT[18:])
-        # Nobody presses a key to end it: a pause does.
-        seat.until("window.seen.some(([text, state]) => text === 'you.' && state === 'now')")
-        seat.until_heard()
-        assert seat.lit == TEXT.split()
-        assert seat.value("window.loud()") == 0
-        assert seat.value("document.querySelectorAll('#mirror .heard').length") == len(TEXT.split())
-        for row in ("first", "ready", "heard"):
-            assert seat.cell(row, 0) != "–"
-            assert seat.cell(row, 2) == "–"
-
-
-@pytest.mark.slow
 def test_a_language_models_pace_leaves_no_gap(browser: Browser) -> None:
     with serving(voice=drawl()) as server, seated(browser, server.http) as seat:
         text = (
@@ -241,7 +210,6 @@ def test_a_race_stops_at_a_key_and_starts_again(server: Running, browser: Browse
     server.settle()
 
 
-@pytest.mark.slow
 def test_every_installed_voice_speaks_on_the_page(browser: Browser) -> None:
     with serving(voice=drawl(), installed=()) as every, seated(browser, every.http) as seat:
         seat.type("Hello. ")
@@ -311,49 +279,7 @@ def test_a_change_of_speed_goes_on_from_the_next_word(server: Running, browser: 
 # Barge-in.
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", NAME])
-def test_escape_is_silence_at_once(browser: Browser, host: str) -> None:
-    with serving(voice=drawl(), hosts=(host, "127.0.0.1")) as server:
-        address = f"http://{host}:{server.port}/"
-        with seated(browser, address) as seat:
-            seat.put(LONG)
-            seat.until(
-                "window.loud() > 0.05 && document.querySelectorAll('#mirror .ready').length > 200"
-            )
-            # 300 words and more lie ready: nothing but the key can end that.
-            seat.page.keyboard.press("Escape")
-            seat.page.wait_for_timeout(1500)
-            assert seat.value("window.loud()") == 0
-            # A busy machine may be late by a second; only a full run has a machine of its own.
-            assert seat.value("window.echo") < (400 if FULL else 1400)
-            assert seat.value("document.body.dataset.busy") == "false"
-            heard = seat.lit
-            assert heard == LONG.split()[: len(heard)]
-            assert len(heard) < 200
-            assert f"you heard {len(heard)} words" in seat.page.inner_text("#status")
-            assert any("input_text.cancel" in message for message in seat.sent)
-            # It speaks again, of what is new only.
-            seat.page.focus("#editor")
-            seat.page.keyboard.press("Control+End")
-            seat.type("and now this. ")
-            seat.until_heard()
-            assert seat.lit == [*heard, "and", "now", "this."]
-        server.settle()
-
-
 # Editing.
-
-
-def test_what_was_not_heard_can_still_be_changed(server: Running, browser: Browser) -> None:
-    with seated(browser, server.http) as seat:
-        seat.page.select_option("#pace", "typist")
-        before = "This is the first part of it, and then comes "
-        after = " at the very end of it all."
-        seat.paste(before + "nonsense" + after)
-        seat.until("window.loud() > 0.05")
-        seat.put(before + "wisdom" + after)
-        seat.until_heard()
-        assert seat.lit == (before + "wisdom" + after).split()
 
 
 def test_what_was_sent_and_not_heard_is_taken_back(server: Running, browser: Browser) -> None:
@@ -572,19 +498,6 @@ def test_who_gives_no_key_is_told_so(browser: Browser) -> None:
         seat.page.click("#ask button:has-text('Cancel')")
         seat.until("document.getElementById('problem').textContent === 'This server needs a key.'")
         assert seat.page.locator("#problem").get_attribute("role") == "alert"
-
-
-def test_a_lost_connection_is_made_again_in_the_middle_of_a_text(browser: Browser) -> None:
-    with (
-        serving(voice=drawl(), limits={"session_s": 2.0}) as server,
-        seated(browser, server.http, clean=False) as seat,
-    ):
-        seat.page.select_option("#pace", "slow")
-        text = " ".join(f"word{i}" for i in range(20))
-        seat.paste(text)
-        seat.until_heard()
-        assert sum('"session.update"' in message for message in seat.sent) > 1
-        assert seat.lit == text.split()
 
 
 def test_plain_http_from_another_machine_speaks_too(browser: Browser) -> None:

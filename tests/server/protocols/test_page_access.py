@@ -28,11 +28,8 @@ LOOKS: dict[str, dict[str, Any]] = {
         "color_scheme": "dark",
     },
 }
-# Of wide and narrow, light and dark, each once; the other two pairs in a full run.
-SLOW = ("dark", "phone")
-looks = pytest.mark.parametrize(
-    "look", [pytest.param(look, marks=pytest.mark.slow if look in SLOW else ()) for look in LOOKS]
-)
+pytestmark = pytest.mark.slow
+looks = pytest.mark.parametrize("look", LOOKS)
 TEXT = "One two three four five. Six seven Привет eight nine ten eleven twelve. "
 
 

@@ -16,6 +16,7 @@ from support.toy_voices import TOYS
 
 from sayahead.server.protocols import clips
 
+pytestmark = pytest.mark.slow
 SCRIPT = """
 import sys
 from pathlib import Path

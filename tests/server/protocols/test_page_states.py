@@ -13,6 +13,7 @@ from support.servers import KEY, Running, serving
 
 from sayahead import Voice
 
+pytestmark = pytest.mark.slow
 TEXT = "One two three four five six seven eight nine ten eleven twelve."
 GONE = "!document.getElementById('banner').hidden"
 BACK = "document.getElementById('banner').hidden"

@@ -16,6 +16,8 @@ from support.browser import chromium
 from sayahead_lab.eval.listening.blind_test import listening_page
 from sayahead_lab.eval.listening.ratings import listening_statistics
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:

@@ -205,6 +205,7 @@ def test_other_sound_is_listened_to_again_and_found_to_be_another(experiment: Pa
     assert after["a"]["seams"]["clicks"] >= max(1, before["a"]["seams"]["clicks"])
 
 
+@pytest.mark.slow
 def test_several_processes_say_the_same(experiment: Path) -> None:
     made = []
     for jobs in (1, 2):

@@ -108,6 +108,7 @@ def test_where_processes_cannot_be_bound_none_is(
     assert "leave --core out" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_memory_and_cold_start_are_those_of_new_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < bench.cold_start("heart") < 60
     memory = bench.child_memory("heart")

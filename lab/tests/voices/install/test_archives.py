@@ -15,6 +15,7 @@ from sayahead.voices.install.add import add
 ARCHIVES = Path(__file__).parents[4] / "archives"
 STEP = 9
 """Frames of a step."""
+SLOW = ("ma-wavernn.tar.gz", "mohan-wavernn.tar.gz", "saeki-free-independent.tar.gz")
 
 
 def test_the_sums_are_of_all_archives() -> None:
@@ -26,7 +27,13 @@ def test_the_sums_are_of_all_archives() -> None:
     assert files
 
 
-@pytest.mark.parametrize("archive", sorted(ARCHIVES.glob("*.tar.gz")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "archive",
+    [
+        pytest.param(path, id=path.name, marks=pytest.mark.slow if path.name in SLOW else ())
+        for path in sorted(ARCHIVES.glob("*.tar.gz"))
+    ],
+)
 def test_a_voice_is_added_and_its_steps_are_the_whole(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
