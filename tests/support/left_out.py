@@ -13,7 +13,7 @@ LEFT = pytest.StashKey[int]()
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
     """Count those that a run without slow tests would have had."""
     for item in items:
-        if item.get_closest_marker("slow"):
+        if item.config.option.markexpr == "not slow" and item.get_closest_marker("slow"):
             item.config.stash[LEFT] = item.config.stash.get(LEFT, 0) + 1
 
 
