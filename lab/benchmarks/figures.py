@@ -377,7 +377,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "family": table(
         "family/voices/table.md",
         "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
-        columns=(0, 1, 3, 5, 6, 7, 9),
+        columns=(0, 1, 3, 5, 6, 9),
     ),
     "kokoro": table(
         "family/kokoro/table.md",
