@@ -4,9 +4,9 @@
 
 Each entry stands between a line such as ``<!-- api sayahead.types.AudioChunk -->`` and ``<!-- /api
 -->``: a class with its public fields and methods, or a function. ``<!-- api sayahead.voice.Voice:
-speak stream -->`` has these methods alone, in this order, and says nothing of how the class is
-made: others make it. With ``--check`` nothing is written, and a page that differs ends the run with
-an error.
+speak stream -->`` has these methods alone, in this order (and of the attributes those that are
+named, if some are), and says nothing of how the class is made: others make it. With ``--check``
+nothing is written, and a page that differs ends the run with an error.
 """
 
 from __future__ import annotations
@@ -102,9 +102,12 @@ def of_class(node: ast.ClassDef, named: Sequence[str] | None = None) -> Iterator
         if name[0] != "_" and not is_attribute(every[-1]) and not is_old_name(every[-1])
         if ast.get_docstring(every[-1])
     ]
-    wanted = {name: methods[name] for name in (public if named is None else named)}
+    chosen = public if named is None else named
+    attributes = {**dict(fields(node)), **dict(properties(methods))}
+    wanted = {name: methods[name] for name in chosen if name not in attributes}
     brief = [name for name, every in wanted.items() if is_brief(every)]
-    lines = [f"- `{name}`: {text}" for name, text in (*fields(node), *properties(methods))]
+    shown = attributes.keys() & (named or ()) or attributes.keys()
+    lines = [f"- `{name}`: {text}" for name, text in attributes.items() if name in shown]
     lines += [brief_line(wanted[name][-1]) for name in brief]
     if lines:
         yield "\n".join(lines) + "\n"
