@@ -22,6 +22,7 @@ KNOWN = [
     "tests/systems/test_ma.py",
     "lab/tests/training/test_ma.py",
     "lab/tests/training/test_ma_export.py",
+    "tests/text/languages/test_readings.py",
 ]
 
 
@@ -32,7 +33,11 @@ KNOWN = [
         ("src/sayahead/systems/ma.py", ["tests/systems/test_ma.py"]),
         # Its own file's, or those of its folder where it has none.
         ("src/sayahead/engine/session.py", KNOWN[1:3]),
-        ("lab/src/sayahead_lab/training/ma/__init__.py", KNOWN[4:]),
+        ("lab/src/sayahead_lab/training/ma/__init__.py", KNOWN[4:6]),
+        # Words, rules and readings of a language.
+        ("src/sayahead/text/languages/data/de.txt", KNOWN[6:]),
+        ("src/sayahead/text/classes/money.rules", KNOWN[6:]),
+        ("tests/text/readings/de.tsv", KNOWN[6:]),
         ("tests/engine/test_pieces.py", ["tests/engine/test_pieces.py"]),
         ("docs/index.md", []),
     ],
