@@ -25,9 +25,7 @@ RATES = (1000, 192_000)
 def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
     """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra.
 
-    ``sample_rate`` is only needed for samples; chunks have their own. To play chunk by chunk
-    without waiting, ``write`` them to a ``Player``. ConfigError for samples that are not floats in
-    one dimension."""
+    ``sample_rate`` is only needed for samples; chunks have their own."""
     rate, given = opened(sound, sample_rate)
     with Player(rate) as player:
         for samples in given:
@@ -43,9 +41,8 @@ def save(
     """Write samples (S,), or chunks as they come, to a file: .wav, .flac, .mp3, .opus, .ogg or
     .aac.
 
-    ``sample_rate`` is only needed for samples; chunks have their own. ConfigError for another
-    ending, a folder that does not exist, and samples that are not floats in one dimension. A file
-    that is there stays where there is no sound.
+    ``sample_rate`` is only needed for samples; chunks have their own. A file that is there stays
+    where there is no sound.
     """
     path = path_of(path)
     make = writer(path)

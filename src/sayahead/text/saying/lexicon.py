@@ -69,12 +69,9 @@ class Lexicon:
 
     @classmethod
     def of(cls, source: object) -> Lexicon:
-        """A lexicon from itself, from a mapping of words to pronunciations, or from the path of a
-        file.
-
-        A pronunciation is words to be read instead ("sequel"), IPA between slashes ("/ˈsiːkwəl/"),
-        ARPAbet in braces ("{S IY1 K W AH0 L}") or the voice's own symbols in brackets
-        ("[sˈikwəl]"). ConfigError for anything else."""
+        """A lexicon from itself, from the path of a file, or from a mapping of words to words to be
+        read instead, IPA in slashes, ARPAbet in braces or the voice's own symbols in brackets.
+        ConfigError for anything else."""
         if isinstance(source, Lexicon):
             return source
         if isinstance(source, str | Path):
