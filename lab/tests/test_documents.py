@@ -27,5 +27,5 @@ def test_tests_that_are_named_are_there() -> None:
         for path in files
         for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))
     }
-    assert len(named) > 90
+    assert len(named) > 70
     assert named - there == set()
