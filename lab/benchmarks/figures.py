@@ -384,6 +384,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "kokoro": table(
         "family/kokoro/table.md",
         "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
+        columns=(0, 1, 2, 3, 5, 6, 7, 9),
     ),
     "kokoro_cost": kokoro_cost,
     "saeki_pauses": table(
