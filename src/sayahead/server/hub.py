@@ -54,6 +54,8 @@ HEARD_S = 10.0
 BELIEVED = 0.1
 RESERVE = 0.25
 WANTED_S = 30
+GROWTH = 1.5
+"""Of places that are served in time, there are so many times as many."""
 REFUSALS = "refusals"
 """Where refusals for want of a place are counted."""
 BATCH_S = 1.0
@@ -348,8 +350,12 @@ class Hub:
     @property
     def most(self) -> int:
         """How many places there are now: fewer than were measured, where other programs take what
-        they had."""
-        return max(1, round(self.places * self._part())) if self._measured else self.places
+        they had, or threads wait for each other; but more than are served in time."""
+        if not self._measured:
+            return self.places
+        late = self.lateness.too_late or bool(self.counters.all(Process.LATE).any())
+        in_time = 0 if late else min(self.places, round(GROWTH * self.taken))
+        return max(1, round(self.places * self._part()), in_time)
 
     def _part(self) -> float:
         """Which part of the processors' time all processes get, on average."""

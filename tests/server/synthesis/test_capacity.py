@@ -13,6 +13,7 @@ from support.servers import serving, toy_voice
 from sayahead.client import AsyncClient, ServerError
 from sayahead.server.hub import PLACES_PER_CORE, Hub, Lease, RefusedError
 from sayahead.server.operation.settings import settings_of
+from sayahead.server.operation.siblings import Siblings
 from sayahead.server.synthesis.capacity import (
     CHUNKS,
     FADING_S,
@@ -30,7 +31,7 @@ from sayahead.server.voices import Voices
 
 
 def test_speech_that_costs_twice_as_much_leaves_half_of_the_places() -> None:
-    assert places_for(0.01, 2.0) == 2 * places_for(0.02, 2.0) == 60
+    assert places_for(0.01, 2.0) == 2 * places_for(0.02, 2.0) == 100
     assert places_for(0.01, 4.0) == 2 * places_for(0.01, 2.0)
     assert places_for(100.0, 1.0) == 1
     # Speech that another process makes.
@@ -119,12 +120,13 @@ def test_sound_that_is_late_on_average_is_too_late_until_it_is_forgotten(
     assert not after(3 * CHUNKS, 0.0)
 
 
-def crowd(number: int) -> tuple[Hub, list[Lease]]:
-    """A server of many places, and so many connections of one key."""
+def crowd(number: int, **limits: int) -> tuple[Hub, list[Lease]]:
+    """A server that was measured to have 60 places, unless its limits say, and so many connections
+    of one key."""
     voices = Voices(("heart",))
     voices.put(toy_voice())
-    limits = {"sessions": 4000}
-    hub = Hub(settings_of({"keys": ["a:first-key"], "limits": limits, "workers": 1}), voices=voices)
+    settings = settings_of({"keys": ["a:first-key"], "limits": limits, "workers": 1})
+    hub = Hub(settings, voices=voices, siblings=Siblings(measured=60))
     return hub, [entered(hub) for _ in range(number)]
 
 
@@ -137,7 +139,7 @@ def entered(hub: Hub) -> Lease:
 
 def test_an_overload_is_over_once_many_have_left() -> None:
     """Who came next was refused for half a minute, while the processor had nothing to do."""
-    hub, leases = crowd(120)
+    hub, leases = crowd(120, sessions=4000)
     for _ in range(4 * CHUNKS):
         hub.lateness.add(0.3)
     with pytest.raises(RefusedError):
@@ -155,6 +157,24 @@ def test_an_overload_is_over_once_many_have_left() -> None:
     for _ in range(4 * CHUNKS):
         hub.lateness.add(0.0)
     entered(hub)
+    hub.close()
+
+
+def test_who_is_served_in_time_is_held_however_long_threads_wait_for_each_other() -> None:
+    """A third of the places was left under a server's own load, with most of the processor idle."""
+    hub, _ = crowd(0)
+    for _ in range(200):
+        hub.pool.share.add(0.005, 0.02)
+    assert hub.most == pytest.approx(15, abs=3)
+    while hub.taken < 60:
+        entered(hub)
+    assert hub.most == 60
+    with pytest.raises(RefusedError):
+        entered(hub)
+    # Their sound is late: there were too many.
+    for _ in range(4 * CHUNKS):
+        hub.lateness.add(0.3)
+    assert hub.most == pytest.approx(15, abs=3)
     hub.close()
 
 

@@ -15,10 +15,9 @@ from sayahead.voice import Voice
 TEXT = (
     "This machine speaks a sentence to nobody. So its server knows how many it can speak at once."
 )
-PART = 0.3
-"""Places for each second of sound that all threads could make in a second. In the load test half as
-many again and more pass: sockets take a third beside speech, and text does not always come
-evenly."""
+PART = 0.5
+"""Places for each second of sound that all threads could make in a second, word by word. In the
+load test half as many again pass, since speech in steps of several words costs less than that."""
 MOST = 64
 """Conversations for each processor, however little its speech costs."""
 LATE_S = 0.05
