@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
 import json
 import threading
 import time
@@ -20,7 +21,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 from sayahead.engine.onnx import cores
 from sayahead.voice import load_voice
 from served import SOURCE, Version, started
@@ -58,7 +58,7 @@ class Health:
 
     def __init__(self, port: int) -> None:
         self.took_ms = list[float]()
-        self._url = f"http://127.0.0.1:{port}/health"
+        self._port = port
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._ask, daemon=True)
         self._thread.start()
@@ -66,8 +66,11 @@ class Health:
     def _ask(self) -> None:
         while not self._end.wait(EVERY_S):
             begun = time.perf_counter()
-            with httpx.Client() as client:
-                client.get(self._url, timeout=10).raise_for_status()
+            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=10)
+            with contextlib.closing(connection):
+                connection.request("GET", "/health")
+                if (status := connection.getresponse().status) != http.HTTPStatus.OK:
+                    raise SystemExit(f"/health answered {status}.")
             self.took_ms.append(1000 * (time.perf_counter() - begun))
 
     def close(self) -> list[float]:
