@@ -52,9 +52,10 @@ class BatchSize:
         """A step gave sound."""
         self._steps += 1
 
-    def few(self, characters: int) -> bool:
-        """Whether so many characters are hardly all words of the next step."""
-        return characters < WORD_CHARACTERS * self._next()
+    @property
+    def enough(self) -> int:
+        """With fewer characters, hardly all words of the next step are there."""
+        return WORD_CHARACTERS * self._next()
 
     def patience_s(self, *, left_s: float, quiet_s: float) -> float:
         """How long more text may be awaited, so that the next step can say all of its words.
@@ -69,4 +70,5 @@ class BatchSize:
 
     def spare_s(self, characters: int, *, left_s: float, quiet_s: float) -> float:
         """The same where it is only known how many ``characters`` are there; 0 for enough."""
-        return self.patience_s(left_s=left_s, quiet_s=quiet_s) if self.few(characters) else 0.0
+        few = characters < self.enough
+        return self.patience_s(left_s=left_s, quiet_s=quiet_s) if few else 0.0

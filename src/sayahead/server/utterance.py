@@ -68,6 +68,8 @@ class Utterance:
         self._inbox: deque[str | m.Flush | m.Revise | m.Deliver | m.Speaker] = deque()
         self._revisions = deque[float]()
         self._wake = asyncio.Event()
+        # Text that leaves fewer characters waiting than these wakes nobody.
+        self._enough = 0
         # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is,
         # and how much came.
         self._text = ""
@@ -125,6 +127,8 @@ class Utterance:
             self._waiting += len(text)
             self._expect(self._expected + len(text))
             self._pacing.text(self._characters)
+            if self._waiting >= self._enough:
+                self._wake.set()
         return None
 
     def revise(self, revision: m.Revise) -> str | None:
@@ -137,6 +141,7 @@ class Utterance:
         self._revisions.append(self._last_sign)
         self._waiting += len(text)
         self._expect(max(self._spoken_end, revision.at + len(text)))
+        self._wake.set()
         return None
 
     def more(self, command: m.Text | m.Revise) -> int:
@@ -158,7 +163,6 @@ class Utterance:
         self._received += len(text)
         self._breath_at = self._last_sign + self._breath_s if self._breath_s else None
         self._hub.metrics.characters.labels(self._lease.protocol).inc(len(text))
-        self._wake.set()
 
     def _too_much(self, text: str) -> str | None:
         """The limit that a text would break, as a sentence."""
@@ -287,8 +291,10 @@ class Utterance:
             await self._take_commands(speaking)
             is_all = self._flush is not None or self._ending
             patience_s = 0.0 if is_all else self._patience_s(speaking)
-            if patience_s and speaking.batch_size.few(self._waiting):
+            if patience_s and self._waiting < speaking.batch_size.enough:
+                self._enough = speaking.batch_size.enough
                 await self._woken(self._loop.time() + patience_s)
+                self._enough = 0
                 continue
             speaking.session.follow(self._pacing.playback, self._loop.time())
             chunk = await speaking.pull(deadline=self._deadline(), patient=patience_s > 0)
