@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MAX_WORDS = 76_500
+MAX_WORDS = 76_000
 """Words of all Markdown outside measured results. Lower it when documents shrink; the aim is
 75,000."""
 

@@ -21,9 +21,8 @@ DRY_S = 0.1
 class KeepUp:
     """How speech follows text that comes faster or slower than it.
 
-    The lag is the sound that was emitted but not played, plus the estimated duration of the text
-    that was pushed but not spoken. From half of ``lag_s``, pauses become shorter, down to their
-    bound; from ``lag_s`` to four thirds of it, speech becomes faster, up to its bound.
+    From half of ``lag_s``, pauses become shorter; from ``lag_s`` to four thirds of it, speech
+    becomes faster.
     """
 
     lag_s: float = 1.5
