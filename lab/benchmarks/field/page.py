@@ -97,9 +97,6 @@ def limits(cards: Sequence[Card]) -> str:
         "word errors compare voices; what streaming costs a voice is the gap to its own whole"
         " texts."
     )
-    told.append(
-        "The column of memory has only the engine's own process, without commands that it starts."
-    )
     return fill(" ".join(told), 140)
 
 
