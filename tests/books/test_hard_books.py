@@ -35,7 +35,9 @@ def captions(paths: Iterable[Path]) -> list[list[str]]:
     ]
 
 
-@pytest.mark.parametrize("name", BOOKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "huge" else ()) for name in BOOKS]
+)
 def test_every_word_is_heard_once_and_in_order(name: str, tmp_path: Path) -> None:
     hard = BOOKS[name]()
     (tmp_path / "book.epub").write_bytes(hard.data)

@@ -20,24 +20,34 @@ from sayahead.voices.write import change_voice
 TEXT = "Every word is said."
 
 
-@pytest.fixture
-def voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def added(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of added voices with one of two speakers, and both of them as voices by name."""
-    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path))
-    # Voices of other packages may be installed beside.
-    monkeypatch.setattr(extensions, "folders", lambda group: {})
-    shutil.copytree(TOYS / "kokoro", tmp_path / "two")
-    change_voice(tmp_path / "two", {"name": "two"})
-    shape_voice("two", "one", Shape(), speaker="af_one")
+    folder = tmp_path_factory.mktemp("added")
+    shutil.copytree(TOYS / "kokoro", folder / "two")
+    change_voice(folder / "two", {"name": "two"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SAYAHEAD_VOICES", str(folder))
+        shape_voice("two", "one", Shape(), speaker="af_one")
     write_shaped(
-        tmp_path / "two",
+        folder / "two",
         "him",
         Shape(),
-        tmp_path / "him",
+        folder / "him",
         speaker="am_two",
         description="A man",
         gender="male",
     )
+    return folder
+
+
+@pytest.fixture
+def voices(added: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of them, which are all that there are."""
+    shutil.copytree(added, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path))
+    # Voices of other packages may be installed beside.
+    monkeypatch.setattr(extensions, "folders", lambda group: {})
     return tmp_path
 
 
