@@ -80,6 +80,7 @@ TURNS = 10_000 if FULL else 90
 """After so many nothing may be left."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_nothing_is_left_of_turns_that_are_over(loop: asyncio.AbstractEventLoop) -> None:
     """Threads, descriptors, tasks and objects: as many after all of them as after the first

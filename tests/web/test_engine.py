@@ -161,6 +161,7 @@ def replayed(path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_sound_is_pythons_word_by_word_and_whole(
     heart: Voice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -274,6 +274,7 @@ def test_the_graph_decides_as_torch_does(tmp_path: Path) -> None:
     assert agree >= 57
 
 
+@pytest.mark.slow
 def test_a_run_s_agent_joins_a_voice_by_the_command(
     corpus: Corpus, speaker: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -88,6 +88,7 @@ def test_a_joined_corpus_knows_who_says_what(corpus: Path, tmp_path: Path) -> No
         join(tmp_path, ["ann", "other"])
 
 
+@pytest.mark.slow
 def test_a_batch_says_who_speaks_and_only_their_own_weights_learn(corpus: Path, run: Path) -> None:
     task = HeartVoiceTask(
         {}, {"units": 14, "spoken_steps": 1, "part": "sound", "fixed_context": True}, Corpus(corpus)
@@ -104,6 +105,7 @@ def test_a_batch_says_who_speaks_and_only_their_own_weights_learn(corpus: Path, 
             assert layer.own.grad[1].any(), name
 
 
+@pytest.mark.slow
 def test_a_speaker_alone_is_the_same_network(run: Path) -> None:
     opened = load_trained(run)
     state = opened.model.state_dict()
@@ -134,6 +136,7 @@ def test_new_speakers_begin_as_the_mean_of_all() -> None:
     assert torch.equal(moved["b"], own)
 
 
+@pytest.mark.slow
 def test_the_voices_graphs_say_what_the_model_says(voice: Path) -> None:
     two = load_voice(voice)
     text = "The quick brown fox jumps over the lazy dog."
@@ -153,6 +156,7 @@ def test_the_voices_graphs_say_what_the_model_says(voice: Path) -> None:
         two.session(speaker="bobb")
 
 
+@pytest.mark.slow
 def test_a_table_of_other_speakers_is_an_error(voice: Path, tmp_path: Path) -> None:
     folder = tmp_path / "voice"
     shutil.copytree(voice, folder)
@@ -169,6 +173,7 @@ def test_a_table_of_other_speakers_is_an_error(voice: Path, tmp_path: Path) -> N
         load_voice(folder)
 
 
+@pytest.mark.slow
 def test_who_speaks_is_told_by_sentence_and_by_view(run: Path) -> None:
     model = load_trained(run).model
     tell(model, torch.tensor([0, 1]), torch.tensor([0, 0, 1]))

@@ -44,6 +44,7 @@ def voice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "voice"
 
 
+@pytest.mark.slow
 def test_a_corpus_has_the_durations_of_the_graph_without_espeak_ng(
     voice: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -329,6 +329,7 @@ def test_processes_end_when_their_supervisor_has_gone() -> None:
     eventually(lambda: not any(os.path.exists(f"/proc/{process}") for process in processes))
 
 
+@pytest.mark.slow
 def test_one_text_sounds_the_same_on_every_process_and_under_load(keys: Path) -> None:
     """32 requests of one text at once, and alone: the same bytes."""
     text = "The birch canoe slid on the smooth planks, and the glue stuck to the sheet. " * 2

@@ -42,6 +42,7 @@ def test_the_buttons_are_the_styles_that_there_are() -> None:
     assert re.findall(r'"(\w+)"', listed[1]) == list(STYLES)
 
 
+@pytest.mark.slow
 def test_a_dialogue_is_spoken_by_two(server: Running, browser: Browser) -> None:
     with seated(browser, server.http) as seat:
         seat.until(KNOWN)
@@ -55,6 +56,7 @@ def test_a_dialogue_is_spoken_by_two(server: Running, browser: Browser) -> None:
         assert seat.page.inner_text("#unread") == ""
 
 
+@pytest.mark.slow
 def test_buttons_write_into_the_text(server: Running, browser: Browser) -> None:
     with seated(browser, server.http) as seat:
         seat.until(KNOWN)
@@ -77,6 +79,7 @@ def test_buttons_write_into_the_text(server: Running, browser: Browser) -> None:
         seat.until_heard()
 
 
+@pytest.mark.slow
 def test_a_link_has_the_text_and_no_server_sees_it(server: Running, browser: Browser) -> None:
     with seated(browser, server.http) as seat:
         seat.until(KNOWN)
@@ -112,6 +115,7 @@ def test_a_link_has_the_text_and_no_server_sees_it(server: Running, browser: Bro
         seat.until_heard()
 
 
+@pytest.mark.slow
 def test_a_link_asks_for_what_is_not_there(server: Running, browser: Browser) -> None:
     with seated(browser, f"{server.http}/#text=Hi&voice=nobody&lookahead=x&speed=quick") as seat:
         seat.until("document.getElementById('problem').textContent !== ''")

@@ -142,6 +142,7 @@ def test_a_weight_may_serve_two_convolutions() -> None:
     assert np.array_equal(said(with_planes(twice), 12), said(twice, 12))
 
 
+@pytest.mark.slow
 def test_an_added_voice_has_the_lean_encoder(tmp_path: Path) -> None:
     add_piper(tiny_vits(tmp_path), None, tmp_path / "voice")
     text = read_graph(tmp_path / "voice" / "text.onnx")
