@@ -427,8 +427,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
                 counts[outcome if outcome in counts else "failed"] += 1
                 rows.append((block, outcome, seconds))
-        if given.out:
-            given.out.write_text(table(rows), encoding="utf-8")
+                if given.out:
+                    given.out.write_text(table(rows), encoding="utf-8")
     if given.list:
         return 0
     print(", ".join(f"{name}: {count}" for name, count in counts.items()))
