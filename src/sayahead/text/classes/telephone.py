@@ -8,11 +8,14 @@ from sayahead.text.classes.verbalize import digits
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 
-PHONE = frozenset({"phone"})
+DIALLED = frozenset({"dialled"})
 MIN_FIGURES = 6
 """Figures of a telephone number that nothing announces."""
 
-_DATE = re.compile(r"\d{1,2}([-./])\d{1,2}\1(?:\d{2}|\d{4})|\d{4}([-./])\d{1,2}\2\d{1,2}")
+_DATE = re.compile(
+    r"(?:\d{1,2}([-./])\d{1,2}\1(?:\d{2}|\d{4})|\d{4}([-./])\d{1,2}\2\d{1,2})(?: \d{1,2})?"
+)
+"""A date, with or without the hour after it."""
 
 _NO_PAUSE = re.compile(r"^(\+\d+)\D+|\D*\(")
 """The code of a country with what parts it from the number, what opens a bracket."""
@@ -20,12 +23,12 @@ _NO_PAUSE = re.compile(r"^(\+\d+)\D+|\D*\(")
 
 def dialled(match: Match) -> Reading | None:
     """What a cue announced: "Tel. 0171 123456"."""
-    return Reading(spoken(match.text, match.language), PHONE)
+    return Reading(spoken(match.text, match.language), DIALLED)
 
 
 def also(match: Match) -> Reading | None:
     """The word between two numbers: "112 ou 800 123 456"."""
-    return Reading(match.text, PHONE)
+    return Reading(match.text, frozenset({"phone"}))
 
 
 def country(match: Match) -> Reading | None:

@@ -34,7 +34,7 @@ BETWEEN = WHITE + SENTENCE_END
 """What parts tokens."""
 STRENGTH = ("", ",", "—", ";", ":", ".", "…", "!", "?")
 CARRIED = frozenset(
-    "phone code label pressure wind pulse version electrical after:electrical expiry setting".split()  # noqa: E501
+    "phone dialled code label pressure wind pulse version electrical after:electrical expiry setting".split()  # noqa: E501
 )
 """What a cue announces across short words and commas: "Telefon ist: 0171"."""
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
@@ -436,7 +436,8 @@ class TokenReader:
         if not reading.text:
             return self._after_silence(kind, reading)
         word = reading.word or text
-        tags = self._language.tags_after(before.word, word).union(reading.tags, (kind,))
+        cues = self._language.tags_after(before.word, word)
+        tags = cues.union(reading.tags, {kind} - CARRIED)
         if START in before.tags:
             tags |= FIRST
         if kind == "word" and self._carries(word):

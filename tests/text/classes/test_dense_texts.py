@@ -1,0 +1,151 @@
+"""Kinds that were read wrongly in dense texts (``tests/text/sight/fourth``), each as a whole."""
+
+from __future__ import annotations
+
+import pytest
+from support.spoken import ends, read_as
+
+from sayahead.text.reading.language import language_of
+
+ROMANCE = ("fr", "es", "it", "pt", "pt-br")
+LANGUAGES = ("de", *ROMANCE, "nl", "pl", "sv", "da")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("date", ["2024-11-09", "09/11/2024", "09-11-2024", "19.11.2024", "1/2/24"])
+@pytest.mark.parametrize("time", ["03:14:07", "02:10", "23:59:59"])
+def test_a_date_and_a_time_are_no_telephone_number(tag: str, date: str, time: str) -> None:
+    said = read_as(tag, f"{date} {time} xo")
+    for part in (date, time):
+        assert read_as(tag, f"{part} xo").removesuffix(" xo").rstrip(",") in said.replace(",", "")
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("day", ["9/11", "16/11", "1/2", "31/12", "03/05"])
+def test_a_date_in_brackets_behind_a_weekday(tag: str, day: str) -> None:
+    record = language_of(tag).record
+    month = record.month_names[int(day.split("/")[1]) - 1]
+    for weekday in sorted({*record.weekdays, *record.days_of_week}):
+        for form in (weekday, f"{weekday}."[: len(weekday) + (len(weekday) < 4)]):
+            assert month in read_as(tag, f"xa {form} ({day}), xo"), form
+
+
+@pytest.mark.parametrize("tag", ["de", *ROMANCE, "nl", "sv", "da"])
+@pytest.mark.parametrize("lap", ["1:54,30", "1:23,405", "2:05.3", "12:07.45", "0:59,99"])
+def test_the_time_of_a_race_is_in_minutes_and_seconds(tag: str, lap: str) -> None:
+    units = language_of(tag).record.units
+    said = read_as(tag, f"xa {lap} xo")
+    for name in ("min", "s"):
+        assert {units[name].one, units[name].many} & set(said.split()), said
+
+
+@pytest.mark.parametrize("tag", ["de", *ROMANCE])
+@pytest.mark.parametrize("count", ["12", "24", "150", "7", "99"])
+def test_what_is_counted_behind_a_telephone_number_is_no_part_of_it(tag: str, count: str) -> None:
+    cue = min(word for word, kind in language_of(tag).record.cues.items() if kind == "phone")
+    for text in (f"{cue} 0800 722 0011, {count} xas", f"{cue} 0800 722 0011 ({count} xas)"):
+        counted = read_as(tag, f"xa {count} xas").removeprefix("xa ").removesuffix(".")
+        assert counted in read_as(tag, text), text
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("seat", ["12A", "3C", "24B", "7F", "16D"])
+def test_a_seat_is_no_cue_for_codes(tag: str, seat: str) -> None:
+    label = next(w for w, kind in language_of(tag).record.cues.items() if kind == "label")
+    number = read_as(tag, "xa 250 xas").split()[1:-1]
+    said = read_as(tag, f"{label} {seat}, 250 xas").split()
+    assert said[-1 - len(number) : -1] == number
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("fr", "12e j. {}", "douzième journée"),
+        ("fr", "en 2de cl. {}", "en seconde classe"),
+        ("fr", "au 3e dr. {}", "au troisième droite"),
+        ("fr", "le 12e arr. {}", "le douzième arrondissement"),
+        ("it", "la 12ª g. {}", "la dodicesima giornata"),
+        ("it", "in 2ª cl. {}", "in seconda classe"),
+        ("pt", "na 33ª rod. {}", "na trigésima terceira rodada"),
+    ],
+)
+@pytest.mark.parametrize("after", [", xa", "; xa", ") xa", "de xa", ": xa"])
+def test_what_an_ordinal_counts(tag: str, text: str, said: str, after: str) -> None:
+    text = text.replace(" {}", after if after[0] in ",;):" else f" {after}")
+    assert read_as(tag, f"xa {text}").lower().startswith(f"xa {said}")
+
+
+@pytest.mark.parametrize("tag", ["fr", "it"])
+@pytest.mark.parametrize("city", ["Marseille", "Milano", "Roma", "Nice", "Bari"])
+def test_an_arrival_is_no_district_and_ends_nothing(tag: str, city: str) -> None:
+    word = {"fr": "arrivée", "it": "arrivo"}[tag]
+    assert f"{word} {city}" in read_as(tag, f"xa, arr. {city} 10, xo")
+    assert ends(tag, f"xa, arr. {city} 10, xo") == 1
+
+
+@pytest.mark.parametrize("count", ["2 pers", "4 persone", "6 pers.", "10 porzioni", "3 giorni"])
+def test_a_cross_before_what_is_counted_is_for(count: str) -> None:
+    assert read_as("it", f"Dosi x {count}").startswith("Dosi per ")
+
+
+@pytest.mark.parametrize("count", ["4 pers", "6 personas", "2 raciones", "3 días", "5 euros"])
+def test_a_cross_before_what_is_counted_is_by_in_spanish(count: str) -> None:
+    assert read_as("es", f"Total x {count}").startswith("Total por ")
+
+
+@pytest.mark.parametrize("time", ["8.00", "9.30", "12.30", "23.00", "7.00"])
+def test_a_round_time_with_a_full_stop(time: str) -> None:
+    said = read_as("it", f"alle {time}").removeprefix("alle ").rstrip(".")
+    for text in (f"Roma {time}, xo", f"(Roma {time})", f"Roma {time}; xo"):
+        assert said in read_as("it", text)
+    assert "punto" in read_as("it", f"versione {time}, xo")
+
+
+@pytest.mark.parametrize("hours", ["4/4 h", "6/6 h", "8/8h", "12/12 h", "5/5 dias"])
+def test_how_often_by_the_hours_between(hours: str) -> None:
+    number = read_as("pt", f"{hours.split('/')[0]} horas").split()[0]
+    assert f"{number} em {number}" in read_as("pt", f"xa 750 mg {hours}, xo")
+
+
+@pytest.mark.parametrize("name", ["Lúcia", "Ana", "Maria I", "Clara", "Benedita"])
+def test_a_lady_is_no_lord(name: str) -> None:
+    assert read_as("pt", f"com D. {name}, xa").startswith("com Dona ")
+    assert read_as("pt", "com D. Pedro II, xa").startswith("com Dom ")
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("fr", "un appt meub., 2 ch.", "meublé"),
+        ("fr", "7 900 € à déb. Tél.", "à débattre"),
+        ("fr", "auj. à 14h", "aujourd'hui"),
+        ("fr", "art. 1240 C. com. et", "Code de commerce"),
+        ("fr", "diff. +3", "différence"),
+        ("fr", "M° Cluny", "métro"),
+        ("fr", "je viens bcp pdt", "beaucoup pendant"),
+        ("es", "cal. ind.", "calefacción individual"),
+        ("es", "85 m², 2 b., ascensor", "dos baños"),
+        ("es", "J. 13: xa", "jornada trece"),
+        ("es", "R. Sociedad 1-0", "Real Sociedad"),
+        ("es", "disp. adic. 1.ª", "disposición adicional primera"),
+        ("es", "el RD 8/2020", "Real Decreto ocho"),
+        ("es", "prob. de lluvia", "probabilidad"),
+        ("es", "te llamo tb xq", "también porque"),
+        ("it", "Le invio in all. il prev. n. 4", "allegato il preventivo numero"),
+        ("it", "La prego di risp. entro", "rispondere"),
+        ("it", "sconto per pag. entro", "per pagamento"),
+        ("it", "Cord. saluti", "Cordiali"),
+        ("it", "Gent.mo Dott. Neri", "gentilissimo dottor"),
+        ("it", "mare m. mosso", "molto mosso"),
+        ("it", "no ag.; xa", "no agenzie"),
+        ("pt", "rel. Min. Gonçalves, j. 25/4/2018", "relator Ministro Gonçalves, julgado vinte"),
+        ("pt", "CF/88 c/c o art. 300", "combinado com"),
+        ("pt", "Alugo kit. mob. c/ ar", "quitinete mobiliado"),
+        ("pt", "tr. c/ Ana, cel. (11) 98765", "tratar com Ana, celular"),
+        ("pt", "inflação em 12 m.), xa", "doze meses"),
+        ("pt", "Serve 4p.; xa", "quatro pessoas"),
+        ("pt", "vc vem hj? mto", "você vem hoje? muito"),
+    ],
+)
+def test_short_forms_with_another_meaning(tag: str, text: str, said: str) -> None:
+    assert said in read_as(tag, f"xa {text}")
