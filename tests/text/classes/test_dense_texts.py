@@ -149,3 +149,109 @@ def test_a_lady_is_no_lord(name: str) -> None:
 )
 def test_short_forms_with_another_meaning(tag: str, text: str, said: str) -> None:
     assert said in read_as(tag, f"xa {text}")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("time", ["1′49″", "2’45’’", "3h04′17″", "1h42′53″", "17′16″"])
+def test_primes_of_a_race_are_minutes_and_seconds(tag: str, time: str) -> None:
+    units = language_of(tag).record.units
+    said = read_as(tag, f"xa {time} xo")
+    for name in ("min", "s"):
+        noun = units[name]
+        assert any(form in said for form in (noun.one, noun.many, *noun.forms)), said
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("gap", [7, 27, 53, 12, 30])
+def test_a_gap_of_a_race_is_in_seconds(tag: str, gap: int) -> None:
+    word = {"fr": "à", "es": "a", "it": "a"}.get(tag, "a")
+    for mark in ("″", "''", '"'):
+        assert "second" in read_as(tag, f"{word} {gap}{mark} xo").replace("segundo", "second")
+
+
+@pytest.mark.parametrize("tag", ["de", *ROMANCE])
+@pytest.mark.parametrize("numeral", ["III", "VIII", "XXX", "XIII", "XXXIII"])
+def test_a_numeral_is_no_stretched_word(tag: str, numeral: str) -> None:
+    assert len(set(read_as(tag, f"xa {numeral} xo").split()) & {numeral[1:]}) == 0
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("amount", ["230º C", "200 °C", "37,5º C", "180° C", "20 ° C"])
+def test_degrees_apart_from_their_letter(tag: str, amount: str) -> None:
+    assert "Celsius" in read_as(tag, f"xa {amount} xo")
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("amounts", ["18/20°C", "4/7 °C", "21/24°C", "2/8 °C", "15/25°C"])
+def test_degrees_from_one_to_another_with_a_stroke(tag: str, amounts: str) -> None:
+    until = language_of(tag).record.until
+    said = read_as(tag, f"xa {amounts} xo")
+    assert f" {until} " in said
+    assert "Celsius" in said
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("relay", ["4x100m", "4×400m", "4x200m", "8x50m", "10x100m"])
+def test_a_relay_has_metres(tag: str, relay: str) -> None:
+    metres = language_of(tag).record.units["m"].many
+    assert metres in read_as(tag, f"xa {relay} xo").split()
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("height", ["2m14", "15m31", "1m80", "8m05", "5m95"])
+def test_metres_and_centimetres(tag: str, height: str) -> None:
+    metres = language_of(tag).record.units["m"]
+    assert {metres.one, metres.many} & set(read_as(tag, f"xa {height} xo").split())
+
+
+@pytest.mark.parametrize("tag", ["es", "pt", "pt-br"])
+@pytest.mark.parametrize("time", ["12:00", "10:00", "13:30", "08:00", "21:15"])
+def test_the_hours_may_touch_their_word(tag: str, time: str) -> None:
+    for word in ("h", "hs", " h", " hs"):
+        assert read_as(tag, f"xa {time}{word}, xo") == read_as(tag, f"xa {time} h, xo")
+
+
+@pytest.mark.parametrize("time", ["8.20", "6.40", "22.50", "7.52", "23.27"])
+def test_a_time_in_brackets(time: str) -> None:
+    said = read_as("it", f"alle {time}").removeprefix("alle ").rstrip(".")
+    for text in (f"Osteria ({time}) xo", f"Rogoredo (p. {time}) xo", f"AV (a. {time} – p. 23.29)"):
+        assert said in read_as("it", text)
+
+
+@pytest.mark.parametrize("numeral", ["I", "II", "III", "IV", "VI"])
+def test_a_section_is_feminine(numeral: str) -> None:
+    for word in ("sez.", "parte", "classe", "serie", "sezione"):
+        assert read_as("it", f"xa {word} {numeral}, xo").split(",")[0].endswith(("a", "e"))
+
+
+@pytest.mark.parametrize("score", ["1 X 0", "2×1", "3 x 2", "0x0", "1X3"])
+def test_a_result_between_names_in_capitals(score: str) -> None:
+    for names in (("BRAGANTINO", "BOTAFOGO"), ("Atlético-GO", "Red Bull"), ("Oeste", "Cruzeiro")):
+        assert "vezes" not in read_as("pt-br", f"{names[0]} {score} {names[1]}")
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("fr", "le 04/05 02:00, xo", "quatre mai"),
+        ("es", "el 31/12 23:59, xo", "treinta y uno de diciembre"),
+        ("fr", "1/4 c. à thé de sel", "un quart de cuillère"),
+        ("fr", "3/4 tasse de lait", "trois quarts de tasse"),
+        ("es", "1/4 kilo de pan", "un cuarto de kilo"),
+        ("it", "3/4 tazza di latte", "tre quarti di tazza"),
+        ("pt", "3/4 xícara de leite", "três quartos de xícara"),
+        ("es", "2 g/24 horas", "gramos por veinticuatro horas"),
+        ("pt", "CNPJ 17562075000169", "um sete cinco seis dois"),
+        ("pt", "64,3 Km/h", "quilómetros por hora"),
+        ("it", "38,87 Km/h", "chilometri all'ora"),
+        ("it", "Cass. Sez. 2, sent. 29 gennaio", "Cassazione sezione due, sentenza ventinove"),
+        ("it", "nn. 3775 e 6342", "numeri"),
+        ("it", "al n. 12275/2022 R.G.; xo", "ruolo generale"),
+        ("it", "la L. n. 189 del 2012", "legge numero"),
+        ("it", "il Vitt. Em. II, xo", "Vittorio Emanuele secondo"),
+        ("it", "29° a 30″, xo", "ventinovesimo a trenta secondi"),
+        ("pt", "na casa dos 8°, xo", "oito graus"),
+    ],
+)
+def test_forms_of_real_texts(tag: str, text: str, said: str) -> None:
+    assert said in read_as(tag, f"xa {text}")

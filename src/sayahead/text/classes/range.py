@@ -108,7 +108,7 @@ def score(match: Match) -> Reading | None:
 
 def score_named(match: Match) -> Reading | None:
     """``Flamengo 3x1 Santos``: a result between two names."""
-    return score(match) if match.context.word.istitle() else None
+    return score(match) if match.context.word[:1].isupper() else None
 
 
 def minus(match: Match) -> Reading | None:

@@ -86,7 +86,7 @@ def seconds(match: Match) -> Reading | None:
     """``49''87``: seconds and hundredths."""
     language = match.language
     noun = named_unit(match, "s")
-    count = match["s"]
+    count = match["s"].lstrip("0") or "0"
     name = language.numbers.form_of(noun, count, is_one=count == "1")
     return Reading(
         joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME
