@@ -255,3 +255,51 @@ def test_a_result_between_names_in_capitals(score: str) -> None:
 )
 def test_forms_of_real_texts(tag: str, text: str, said: str) -> None:
     assert said in read_as(tag, f"xa {text}")
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("unit", ["m²", "km²", "m³", "km/h", "cm²"])
+def test_a_unit_behind_a_singular_article_is_one(tag: str, unit: str) -> None:
+    article = {"fr": "le", "es": "el", "it": "il"}.get(tag, "o")
+    assert language_of(tag).record.units[unit].one in read_as(tag, f"xa {article} {unit} xo")
+
+
+@pytest.mark.parametrize("tag", ["de", *ROMANCE])
+@pytest.mark.parametrize("number", ["0987", "00412", "01", "0815", "007"])
+def test_a_number_with_a_zero_before_it_announces_no_telephone(tag: str, number: str) -> None:
+    counted = read_as(tag, "xa 345 xas").removeprefix("xa ").removesuffix(".")
+    assert counted in read_as(tag, f"xa {number}: 345 xas")
+
+
+@pytest.mark.parametrize(("tag", "link"), [("es", "sobre"), ("it", "su"), ("fr", "sur")])
+@pytest.mark.parametrize("mark", ["5/10", "7/10", "14/20", "28/30", "65/100"])
+def test_a_mark_is_out_of_the_best(tag: str, link: str, mark: str) -> None:
+    for word in {"es": ("nota", "mín."), "it": ("voto", "min."), "fr": ("note",)}[tag]:
+        assert f" {link} " in read_as(tag, f"xa {word} {mark}, xo")
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("fr", "je vs envoie", "je vous envoie"),
+        ("fr", "ATF 140, consid. 2", "considérant deux"),
+        ("fr", "1 inj. IM par an", "injection IM"),
+        ("es", "2ª Div.: xo", "segunda División"),
+        ("es", "24 ptos. en 13 j.", "trece jornadas"),
+        ("es", "(rec. 456/2018)", "recurso"),
+        ("es", "1 vac. i.m. al año", "vacuna intramuscular"),
+        ("es", "de l. a v., de 9 a 14 h", "lunes a viernes"),
+        ("it", "l'art. 1, c. 2, xo", "comma due"),
+        ("it", "e s.m.i. e il D.M. 3.4.2020", "decreto ministeriale"),
+        ("it", "1 dose al giorno", "una dose"),
+        ("it", "il 3/12 h 10.15", "tre dicembre ore dieci"),
+        ("it", "vento da NNO 12 nodi", "nord-nord-ovest"),
+        ("it", "temp. perc. 8°", "percepita otto gradi"),
+        ("pt", "19V 8E 8D", "dezanove vitórias oito empates oito derrotas"),
+        ("pt", "a r. sentença", "a respeitável sentença"),
+        ("pt", "o n.º de utente 123 456 789", "número de utente um dois três"),
+        ("pt", "Consulta: 3/12, 10h15", "três de dezembro"),
+    ],
+)
+def test_more_short_forms_of_real_texts(tag: str, text: str, said: str) -> None:
+    assert said in read_as(tag, f"xa {text}")
