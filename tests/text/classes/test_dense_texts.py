@@ -303,3 +303,50 @@ def test_a_mark_is_out_of_the_best(tag: str, link: str, mark: str) -> None:
 )
 def test_more_short_forms_of_real_texts(tag: str, text: str, said: str) -> None:
     assert said in read_as(tag, f"xa {text}")
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("es", "Madrid-Pta. de Atocha", "Madrid Puerta de Atocha"),
+        ("es", "Sevilla-Sta. Justa", "Sevilla Santa Justa"),
+        ("it", "Roma-S. Pietro", "Roma San Pietro"),
+        ("it", "Milano-P.ta Garibaldi", "Milano Porta Garibaldi"),
+        ("fr", "Lyon-St. Jean", "Lyon Saint Jean"),
+    ],
+)
+def test_a_short_form_that_a_hyphen_joins_ends_nothing(tag: str, text: str, said: str) -> None:
+    assert said in read_as(tag, f"xa {text}, xo")
+    assert ends(tag, f"xa {text}, xo") == 1
+
+
+@pytest.mark.parametrize("tag", ["en", "de", *ROMANCE, "nl"])
+@pytest.mark.parametrize("formula", ["v = s/t", "v = d/t", "a = F/m", "p = F/S", "R = U/I"])
+def test_a_quotient_of_two_variables(tag: str, formula: str) -> None:
+    said = read_as(tag, f"xa {formula}, xo").split()
+    assert said[-2].rstrip(",") == formula[-1]
+    assert formula[-3] in said
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("product", ["4ac", "2ab", "3xy", "12bc", "7pq"])
+def test_two_variables_with_a_number_are_letters(tag: str, product: str) -> None:
+    assert read_as(tag, f"x = b − {product}, xo").endswith(f" {' '.join(product[-2:].upper())}, xo")
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("ports", ["8081:80", "8080:8080", "5432:5432", "27017:27017", "3000:80"])
+def test_ports_have_a_colon(tag: str, ports: str) -> None:
+    assert {"points", "puntos", "punti", "pontos"} & set(read_as(tag, f"xa {ports} xo").split())
+
+
+@pytest.mark.parametrize(("tag", "low"), [("es", "mín."), ("it", "min."), ("pt", "mín.")])
+@pytest.mark.parametrize("degrees", ["4 °C", "-2°C", "12°C", "7 ºC", "0 °C"])
+def test_the_lowest_temperature_is_feminine(tag: str, low: str, degrees: str) -> None:
+    assert read_as(tag, f"xa {low} {degrees}, xo").split()[1] in ("mínima", "minima")
+
+
+@pytest.mark.parametrize("code", ["20-417B", "3-22D", "12-145H", "7-99X", "101-33R"])
+def test_a_code_with_a_letter_is_no_range(code: str) -> None:
+    for tag in ROMANCE:
+        assert read_as(tag, f"xa {code}, xo").split()[-2] == f"{code[-1]},"
