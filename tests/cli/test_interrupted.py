@@ -34,7 +34,7 @@ MOMENTS = {
         "20000",
         "200000",
         "1000000",
-        "3000000",
+        "2000000",
         "sayahead.voice:load_voice",
         "sayahead.engine.session:push",
         "sayahead.sound.files:write",
