@@ -36,7 +36,7 @@ from sayahead.types import WordTiming
 from sayahead.voice import Voice
 
 T = TypeVar("T")
-SOON_S = 1.0
+SOON_S = 0.4
 """What is needed later than this may wait: it would be played from a buffer."""
 MOMENT_S = 0.1
 """Silence in a file of a text without words."""
