@@ -3,7 +3,7 @@ has sound left."""
 
 from __future__ import annotations
 
-GROWING = (1, 2, 4)
+GROWING = (1, 2)
 """Words of a text's first steps: each is made while what the one before has made is played."""
 TOGETHER_S = 0.5
 """Text is awaited for a step while so much sound is left to play."""

@@ -72,7 +72,7 @@ class SessionOptions:
     file of them."""
     step_words: Annotated[int | None, Bound(1, 16, unit="words")] = None
     """Words that one step may say where the player has sound left, which costs less; a server has
-    6, others 1."""
+    8, others 1."""
     markup: str = "none"
     """What tags in the text mean: ``none`` (they are silent), or ``ssml``."""
 

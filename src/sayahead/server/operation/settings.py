@@ -116,7 +116,7 @@ class Settings:
     workers: Annotated[int | None, Bound(1, 1024)] = None
     """Threads of each process that make speech; none: one for each processor core, or where there
     are several processes, two."""
-    step_words: Annotated[int, Bound(1, 16)] = 6
+    step_words: Annotated[int, Bound(1, 16)] = 8
     """Words that one step says at most, after a text's first steps; 1: each word by itself, so that
     the sound of a text does not depend on when it came, however slowly."""
     measure_s: Annotated[float, Bound(0, 60)] = 0.5
