@@ -46,7 +46,7 @@ RELEASE = f"https://github.com/sayahead/sayahead/releases/download/v{__version__
 CLONE = Path(__file__).parents[4] / "archives"
 """Where they lie in a clone of the repository."""
 COMMUNITY = "community.tsv"
-"""The registry: voices that others made for sayahead (docs/reference/community-voices.md)."""
+"""The registry: voices that others made for sayahead (docs/voices.md)."""
 SUMS = Path(__file__).with_name("SHA256SUMS")
 """The digests of all of them."""
 
