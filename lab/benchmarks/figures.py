@@ -373,9 +373,6 @@ PLACES: dict[str, Callable[[], str]] = {
         ),
         columns=(0, 1, 3, 4, 5, 6, 7, 11),
     ),
-    "floods": table(
-        "server/floods.md", rows=("heads", "body", "pings", "signs"), columns=(0, 3, 4, 5, 6)
-    ),
     "family": table(
         "family/voices/table.md",
         "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
