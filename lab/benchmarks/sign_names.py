@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from sayahead.text.languages.signs import is_picture, is_silent
 
-LANGUAGES = ("da", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "sv", "zh")
+LANGUAGES = ("da", "de", "es", "fr", "hi", "it", "ja", "nl", "pl", "pt", "sv", "zh")
 HEAD = """\
 // Names of signs, where [signs] of a language's file has none: CLDR's annotations, by lab/benchmarks/sign_names.py.
 // Copyright 1991-2022 Unicode, Inc.; signs.LICENSE.txt has the terms."""  # noqa: E501

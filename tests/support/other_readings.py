@@ -29,12 +29,16 @@ def words_of(language: str, text: str) -> list[Word]:
     return normalizer.push(text) + normalizer.flush()
 
 
+LETTER = "(?:[^\\W_]|[\u0900-\u0963\u0971-\u097f])"
+"""A letter or a figure, or a mark that Devanagari writes beside one."""
+
+
 def canonical(text: str) -> str:
     """A reading without case, marks, hyphens, spaces between characters that have none, and the
     optional one of German hundreds."""
     text = unicodedata.normalize("NFC", text.lower()).replace("’", "'").replace("' ", "'")
     text = re.sub(r"\bein(hundert|tausend)", r"\1", text)
-    words = " ".join(re.findall(r"[^\W_]+(?:'[^\W_]+)*|[+<>=%€$&@§°]", text))
+    words = " ".join(re.findall(rf"{LETTER}+(?:'{LETTER}+)*|[+<>=%€$&@§°]", text))
     return _UNSPACED.sub("", words)
 
 

@@ -64,11 +64,11 @@ MENDED: dict[str, Callable[[str], str]] = {
 }
 """What num2words 0.5.14 gets wrong (an apocope, a written accent, a joint that is optional),
 mended."""
-CHINESE = ("zh", "ja")
-"""Languages whose numbers are written with Chinese characters; num2words has not both."""
+UNKNOWN = ("zh", "ja", "hi")
+"""Languages that num2words has not, or not as they are written here."""
 
 
-@pytest.mark.parametrize("language", [*(tag for tag in LANGUAGES if tag not in CHINESE), "pt-br"])
+@pytest.mark.parametrize("language", [*(tag for tag in LANGUAGES if tag not in UNKNOWN), "pt-br"])
 def test_cardinals_are_those_of_num2words(language: str) -> None:
     import num2words
 
@@ -131,6 +131,42 @@ def test_zeros_of_chinese_numbers(value: int, said: str) -> None:
     assert numbers_of("zh").cardinal(value) == said
 
 
+def test_hindi_numbers_are_worth_what_they_say() -> None:
+    numbers = numbers_of("hi")
+    small = {numbers.cardinal(value): value for value in range(100)}
+    assert len(small) == 100
+    scales = {"हज़ार": 10**3, "लाख": 10**5, "करोड़": 10**7, "अरब": 10**9}
+
+    def worth_of(said: str) -> int:
+        total = part = 0
+        for word in said.split():
+            if word == "सौ":
+                part *= 100
+            elif word in scales:
+                total += part * scales[word]
+                part = 0
+            else:
+                part += small[word]
+        return total + part
+
+    values = [*VALUES, *(10**n for n in range(11))]
+    assert {value: worth_of(numbers.cardinal(value)) for value in values} == {n: n for n in values}
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("m", "पहला दूसरा तीसरा चौथा पाँचवाँ छठा सातवाँ इक्कीसवाँ"),
+        ("f", "पहली दूसरी तीसरी चौथी पाँचवीं छठी सातवीं इक्कीसवीं"),
+        ("n", "पहले दूसरे तीसरे चौथे पाँचवें छठे सातवें इक्कीसवें"),
+    ],
+)
+def test_hindi_ordinals(form: str, said: str) -> None:
+    numbers = numbers_of("hi")
+    values = (1, 2, 3, 4, 5, 6, 7, 21)
+    assert [numbers.ordinal(value, form) for value in values] == said.split()
+
+
 @pytest.mark.parametrize("language", ["de", "fr", "it", "pt"])
 def test_ordinals_are_those_of_num2words(language: str) -> None:
     import num2words
@@ -180,7 +216,8 @@ def test_months_and_currencies_are_those_of_cldr(language: str) -> None:
         own = record.currencies[code].main
         for count in (1, 2, 5):
             name = numbers_of(language).form_of(own, str(count), is_one=count == 1)
-            assert name.lower() in get_currency_name(code, count, language).lower()
+            expected = get_currency_name(code, count, language).lower()
+            assert name.lower() in expected.replace("रुपए", "रुपये")  # as banknotes spell it
 
 
 @pytest.mark.parametrize(

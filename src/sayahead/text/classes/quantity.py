@@ -65,7 +65,8 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
     if is_english and _GROUPED.fullmatch(figures):
         marks.reverse()
     for decimal, groups in marks:
-        pattern = rf"(\d{{1,3}}(?:[{re.escape(groups)}]\d{{3}})+|\d+)(?:{re.escape(decimal)}(\d+))?"
+        grouped = record.grouped_figures.format(marks=re.escape(groups))
+        pattern = rf"({grouped}|\d+)(?:{re.escape(decimal)}(\d+))?"
         m = re.fullmatch(pattern, figures)
         if m is None:
             continue

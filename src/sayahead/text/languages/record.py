@@ -38,6 +38,8 @@ class Record:
     decimal: str = ","
     groups: str = ".'’"
     """What stands between groups of three figures, beside a space."""
+    groups_of_two: bool = False
+    """Whether groups before the last one may have two figures: ``1,25,000``."""
     point: str = ""
     """The decimal mark by name."""
     dot: str = ""
@@ -247,6 +249,12 @@ class Record:
     NAME]."""
     grammar: tuple[tuple[str, int, str], ...] = ()
     """The rules that it alone has: file, line and text of each."""
+
+    @property
+    def grouped_figures(self) -> str:
+        """A pattern of figures in groups, with ``{marks}`` for what may stand between them."""
+        wider = r"|\d{{1,2}}(?:,\d{{2}})+,\d{{3}}" if self.groups_of_two else ""
+        return r"\d{{1,3}}(?:[{marks}]\d{{3}})+" + wider
 
     def of(self, noun: str) -> str:
         """A noun after a round million: "d'euros"."""

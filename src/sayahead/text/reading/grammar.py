@@ -39,8 +39,13 @@ from sayahead.text.reading.pattern import (
 MACRO = re.compile(r"([a-z]\w*) = (.+)")
 """A line that names a pattern."""
 _RULE = re.compile(r"([a-z][\w.]*)((?: <[^<>]+>)*): (.+) ([-=])> (\S.*)")
-_BOUNDARY = r"(?:(?<![^\W_])|(?![^\W_]))"
+_INDIC = "\u0900-\u0963\u0971-\u0dff"
+"""The letters of Indian scripts, with the marks that are written beside them."""
+_LETTER = rf"(?:[^\W_]|[{_INDIC}])"
+_BOUNDARY = rf"(?:(?<!{_LETTER})|(?!{_LETTER}))"
 """No token ends between two letters or figures."""
+INDIC = frozenset(map(chr, range(0x0900, 0x0964))) | frozenset(map(chr, range(0x0971, 0x0E00)))
+"""The same, one by one."""
 
 
 Conditions = tuple[tuple[frozenset[str], ...], frozenset[str]]
@@ -261,4 +266,8 @@ def _in_line(text: str) -> str:
 
 def is_boundary(text: str, at: int) -> bool:
     """Whether a token may end here: not between two letters or figures."""
-    return not (text[at - 1 : at].isalnum() and text[at : at + 1].isalnum())
+    return not (_is_letter(text[at - 1 : at]) and _is_letter(text[at : at + 1]))
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() or char in INDIC

@@ -182,14 +182,15 @@ def _names_of_amounts(record: Record) -> Mapping[str, Iterable[str]]:
 def macros_of(record: Record) -> Mapping[str, str]:
     """Patterns that a language's file decides: how a number is written, which numbers vary."""
     mark = re.escape(record.decimal)
-    groups = "".join(f"\\{char}" for char in record.groups if char != record.decimal)
+    marks = "".join(f"\\{char}" for char in record.groups if char != record.decimal)
+    grouped = record.grouped_figures.format(marks=f"{marks} ")
     english = "" if record.decimal == "." else r"|\d{1,3}(?:,\d{3}){2,}"
     quotes = "[\"'“”„«»¿¡‘’(*_]{0,2}"
     return {
         "starter": f" {quotes}{{starters}}[^\\w]",
         "opening": "{starter}" if record.capital_nouns else f" {quotes}\\u",
-        "number": rf"(?:(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)(?:{mark}\d+)?{english})",
-        "whole": rf"(?:\d{{1,3}}(?:[{groups} ]\d{{3}})+|\d+)",
+        "number": rf"(?:(?:{grouped}|\d+)(?:{mark}\d+)?{english})",
+        "whole": rf"(?:{grouped}|\d+)",
         "foreign": r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d{1,2})",
         "over": SENTENCE_END,
         "until": re.escape(record.until) or "-",
