@@ -1,25 +1,25 @@
-"""Languages without spaces word by word: how late words are final, and what that costs in phonemes
-and in sound.
+"""Mandarin, Japanese and Hindi word by word: how late words are final, and what that costs in
+phonemes and in sound.
 
     python lab/benchmarks/unspaced.py text zh [-o FILE.md]
     python lab/benchmarks/unspaced.py speech zh VOICE --speaker zm_yunxi --whisper WHISPER \
         --sounds FOLDER [--every 3] [-o FILE.md]
 
-The texts are the hundred sentences of ``data/sentences_TAG.txt``, which come character by
+The texts are the sentences of ``data/sentences_TAG.txt``, which come character by
 character. ``text``: characters between a word's end and the one that makes it final; characters
 until a voice with one word of lookahead may begin; phonemes that a word has with one word of
 lookahead as with the whole sentence. ``speech``: VOICE is a folder with Kokoro's styles; each
 sentence is said whole, and with one word of lookahead. What Whisper hears is read by the language's
-own front end, and its syllables (of Mandarin with their tones, of Japanese kana) are compared with
-those of the text. Sounds that are in FOLDER are not made again; the table is written after each
-sentence.
+own front end, and its syllables (of Mandarin with their tones, of Japanese kana, of Hindi its
+phonemes) are compared with those of the text. Sounds that are in FOLDER are not made again; the
+table is written after each sentence.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,7 @@ import numpy as np
 from output import keep, tell
 from sayahead.sound.files import write_wav
 from sayahead.text import Normalizer, front_end
+from sayahead.text.languages import record_of
 from sayahead.types import Floats, Word
 from sayahead.voice import Voice, load_voice
 
@@ -125,13 +126,38 @@ def syllables(language: str, text: str) -> list[str]:
     """The syllables of a text, as the language's front end reads them."""
     normalizer = front_end(language).normalizer()
     words = [*normalizer.push(text), *normalizer.flush()]
-    if language == "zh":
-        from sayahead.text.saying.mandarin.sounds import syllables_of
+    return SYLLABLES[language]([word.text for word in words])
 
-        return [one for word in words for one in syllables_of(word.text)]
+
+def mandarin(words: Sequence[str]) -> list[str]:
+    """Syllables with their tones."""
+    from sayahead.text.saying.mandarin.sounds import syllables_of
+
+    return [one for word in words for one in syllables_of(word)]
+
+
+def japanese(words: Sequence[str]) -> list[str]:
+    """Kana."""
     from sayahead.text.saying.japanese.sounds import kana_of
 
-    return [char for word in words for char in kana_of(word.text)]
+    return [char for word in words for char in kana_of(word)]
+
+
+def hindi(words: Sequence[str]) -> list[str]:
+    """espeak-ng's phonemes without stress."""
+    from sayahead.text.saying.espeak.phonemizer import EspeakPhonemizer
+
+    sounds = EspeakPhonemizer("hi", {}, stand_in=record_of("hi").stand_in).read(words)
+    return [char for sound, _ in sounds for char in sound if char not in SILENT]
+
+
+SYLLABLES: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
+    "zh": mandarin,
+    "ja": japanese,
+    "hi": hindi,
+}
+SILENT = frozenset(" ,.?!;:ˈˌ")
+"""What is no phoneme in espeak-ng's output."""
 
 
 def said(voice: Voice, text: str, policy: str, speaker: str, path: Path) -> Floats:
@@ -195,7 +221,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=("text", "speech"))
-    parser.add_argument("language", choices=("zh", "ja"))
+    parser.add_argument("language", choices=sorted(SYLLABLES))
     parser.add_argument("voice", nargs="?", type=Path)
     parser.add_argument("--speaker")
     parser.add_argument("--whisper", type=Path)
