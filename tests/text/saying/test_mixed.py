@@ -10,6 +10,7 @@ import pytest
 
 from sayahead.text import front_end
 from sayahead.text.saying.clauses import ClausePhonemizer
+from sayahead.text.saying.english.inflected import inflected
 from sayahead.text.saying.mixed import MixedSounds
 from sayahead.types import Word
 
@@ -59,3 +60,4 @@ def test_words_that_only_look_english_stay_as_they_are(language: str, sentence: 
     assert isinstance(sounds, MixedSounds)
     texts = [word.text.strip(".,!?") for word in words_of(language, sentence)]
     assert [text for text in texts if sounds.is_english(text)] == []
+    assert language != "de" or [text for text in texts if inflected(text)] == []

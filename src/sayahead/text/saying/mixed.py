@@ -9,9 +9,12 @@ from collections.abc import Sequence
 
 from sayahead.text.saying.accents import accents
 from sayahead.text.saying.clauses import Sounds
-from sayahead.text.saying.english.foreign import english_phrase, words_abroad
+from sayahead.text.saying.english.foreign import english_phonemes, english_phrase, words_abroad
+from sayahead.text.saying.english.inflected import Inflected, inflected
 from sayahead.text.saying.romance.reading import initials
 
+INFLECTED = "de"
+"""The language that inflects English verbs as its own."""
 _PART = re.compile(r"[a-z]{2,}(?:'s)?")
 
 
@@ -41,13 +44,18 @@ class MixedSounds:
             if self.is_english(word, after=bool(phrase)):
                 phrase.append(word)
                 continue
+            if (form := self._form(word)) is not None:
+                said[at] = self._said_form(form)
             said[at - len(phrase) : at] = self._said(tuple(phrase))
             phrase.clear()
         return said
 
     def alone(self, word: str) -> str:
         """Of a word by itself."""
-        return self._said((word,))[0] if self.is_english(word) else self._own.alone(word)
+        if self.is_english(word):
+            return self._said((word,))[0]
+        form = self._form(word)
+        return self._own.alone(word) if form is None else self._said_form(form)
 
     def is_english(self, word: str, *, after: bool = False) -> bool:
         """Whether a word is English in text of this language, ``after`` an English one or not;
@@ -60,6 +68,16 @@ class MixedSounds:
             and ((stem := part.removesuffix("'s")) in known.sure or (after and stem in known.after))
             for part in word.lower().split("-")
         )
+
+    def _form(self, word: str) -> Inflected | None:
+        """The parts of a form of an English verb, where this language makes such."""
+        return inflected(word) if self._language == INFLECTED and word.isascii() else None
+
+    def _said_form(self, form: Inflected) -> str:
+        """A form of an English verb; what can be parted from it has the main stress."""
+        stem = self._accent.said(english_phonemes(form.english), form.english)
+        stress = "ˌ" if "ˈ" in form.before else "ˈ"
+        return f"{form.before}{stem.replace('ˈ', stress)}{form.ending}"
 
     def _phrase(self, words: tuple[str, ...]) -> list[str]:
         if not words:
