@@ -10,9 +10,10 @@ character. ``text``: characters between a word's end and the one that makes it f
 until a voice with one word of lookahead may begin; phonemes that a word has with one word of
 lookahead as with the whole sentence. ``speech``: VOICE is a folder with Kokoro's styles; each
 sentence is said whole, and with one word of lookahead. What Whisper hears is read by the language's
-own front end, and its syllables (of Mandarin with their tones, of Japanese kana, of Hindi its
-phonemes) are compared with those of the text. Sounds that are in FOLDER are not made again; the
-table is written after each sentence.
+own front end, and its syllables (of Mandarin with their tones, of Japanese kana) are compared with
+those of the text. Of Hindi, which Whisper's small models write in Urdu's letters, consonants are
+compared, without aspiration: Urdu has no short vowels, and other letters for some sounds. Sounds
+that are in FOLDER are not made again; the table is written after each sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ import numpy as np
 from output import keep, tell
 from sayahead.sound.files import write_wav
 from sayahead.text import Normalizer, front_end
-from sayahead.text.languages import record_of
+from sayahead.text.saying.espeak.client import ESPEAK
+from sayahead.text.saying.espeak.phonemizer import FLAG
 from sayahead.types import Floats, Word
 from sayahead.voice import Voice, load_voice
 
@@ -122,8 +124,11 @@ class Heard:
     opinion: list[float]
 
 
-def syllables(language: str, text: str) -> list[str]:
-    """The syllables of a text, as the language's front end reads them."""
+def syllables(language: str, text: str, *, is_heard: bool = False) -> list[str]:
+    """The syllables of a text, as the language's front end reads them; ``is_heard``: it is what
+    Whisper wrote."""
+    if is_heard and language in HEARD_AS:
+        return consonants(HEARD_AS[language], text)
     normalizer = front_end(language).normalizer()
     words = [*normalizer.push(text), *normalizer.flush()]
     return SYLLABLES[language]([word.text for word in words])
@@ -144,11 +149,14 @@ def japanese(words: Sequence[str]) -> list[str]:
 
 
 def hindi(words: Sequence[str]) -> list[str]:
-    """espeak-ng's phonemes without stress."""
-    from sayahead.text.saying.espeak.phonemizer import EspeakPhonemizer
+    """Consonants."""
+    return consonants("hi", " ".join(words))
 
-    sounds = EspeakPhonemizer("hi", {}, stand_in=record_of("hi").stand_in).read(words)
-    return [char for sound, _ in sounds for char in sound if char not in SILENT]
+
+def consonants(voice: str, text: str) -> list[str]:
+    """What espeak-ng says, as consonants that Hindi and Urdu both write."""
+    sounds = FLAG.sub("", "".join(ESPEAK.clauses(voice, text))).translate(ALIKE)
+    return [sound for sound in sounds if sound in CONSONANTS]
 
 
 SYLLABLES: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
@@ -156,8 +164,11 @@ SYLLABLES: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
     "ja": japanese,
     "hi": hindi,
 }
-SILENT = frozenset(" ,.?!;:ˈˌ")
-"""What is no phoneme in espeak-ng's output."""
+HEARD_AS = {"hi": "ur"}
+"""What Whisper is told a language is, and espeak-ng's voice for what it then writes."""
+CONSONANTS = frozenset("kɡcɟtdnpbmjrlʋʃsh")
+ALIKE = str.maketrans("ʈɖɽɾxqɣfzʒwvɳŋɲʂðθ", "tdrrkkɡpɟɟʋʋnnnʃdt")
+"""Sounds that one of the two languages does not tell from others."""
 
 
 def said(voice: Voice, text: str, policy: str, speaker: str, path: Path) -> Floats:
@@ -177,7 +188,7 @@ def hear(arguments: argparse.Namespace) -> list[str]:
     """The table of ``speech``."""
     language = arguments.language
     voice = load_voice(arguments.voice)
-    whisper = load_whisper(arguments.whisper, threads=1, language=language)
+    whisper = load_whisper(arguments.whisper, threads=1, language=HEARD_AS.get(language, language))
     opinion = load_distillmos()
     heard = {name: Heard([], [], []) for name in POLICIES}
     numbered = list(enumerate(sentences(language), 1))
@@ -190,7 +201,7 @@ def hear(arguments: argparse.Namespace) -> list[str]:
             samples = said(voice, text, policy, arguments.speaker, arguments.sounds / file)
             sound = at_16khz(samples, RATE)
             found = whisper(sound)
-            heard[name].errors.append(distance(wanted, syllables(language, found)))
+            heard[name].errors.append(distance(wanted, syllables(language, found, is_heard=True)))
             heard[name].syllables.append(len(wanted))
             heard[name].opinion.append(opinion(sound))
             print(file, heard[name].errors[-1], f"{heard[name].opinion[-1]:.2f}", found, flush=True)

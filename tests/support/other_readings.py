@@ -14,8 +14,11 @@ from support.readings import Case, cases
 
 FOLDER = Path(__file__).parents[1] / "text" / "readings"
 LANGUAGES = READ
-SPACED = tuple(tag for tag in READ if record_of(tag).spaced)
-"""Languages whose words have spaces between them, and abbreviations a full stop."""
+SPACED = tuple(
+    tag for tag in READ if record_of(tag).spaced and record_of(tag).scripts == ("LATIN",)
+)
+"""Languages whose words are Latin letters with spaces between them, and abbreviations have a full
+stop."""
 
 
 def cases_of(language: str) -> list[Case]:
