@@ -22,9 +22,11 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnxruntime
 
 from sayahead import __version__
@@ -41,11 +43,57 @@ SHARED = (
 ).split()
 """What the server's page and this one have in common."""
 NAME = "sayahead-web"
-VOICES = ("heart", "heart-bright", "heart-low")
-"""Names of voices; all are the first one, in another shape."""
+
+
+@dataclass(frozen=True)
+class Voices:
+    """Voices that are loaded together and share graphs."""
+
+    folder: Path
+    """Where their folders lie."""
+    title: str
+    """What they speak, as the page says it."""
+    names: tuple[str, ...]
+    graphs: str
+    """The folder that has the graphs, and perhaps what is each speaker's own."""
+
+    is_british: bool = False
+    """Whether some speak British English."""
+
+    @property
+    def home(self) -> Path:
+        """That folder."""
+        return self.folder / self.graphs
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Networks of words that no dictionary has."""
+        return ("oov", "oov_gb") if self.is_british else ("oov",)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """Its voice.json."""
+        loaded: dict[str, Any] = json.loads((self.home / "voice.json").read_text(encoding="utf-8"))
+        return loaded
+
+
+OWN_VOICES = PACKAGE / "voices"
+FAMILY = HERE.parent / "voices" / "family" / "src" / "sayahead_voices_family"
+ENGLISH = ("am_michael", "am_fenrir", "am_puck", "af_bella", "af_sarah", "bf_emma", "bm_george")
+VOICES = {
+    "heart": Voices(
+        OWN_VOICES, "American English", ("heart", "heart-bright", "heart-low"), "heart"
+    ),
+    "english": Voices(FAMILY, "English, seven voices", ENGLISH, "family", is_british=True),
+    "spanish": Voices(FAMILY, "Spanish", ("ef_dora",), "family"),
+    "french": Voices(FAMILY, "French", ("ff_siwis",), "family"),
+    "italian": Voices(FAMILY, "Italian", ("if_sara",), "family"),
+    "portuguese": Voices(FAMILY, "Brazilian Portuguese", ("pf_dora", "pm_alex"), "family"),
+}
+"""By the name that ``load`` takes."""
 GRAPHS = ("text", "prosody", "decoder")
 ROOMS = "contexts engine policies sound speech systems text voices vocoders".split()
-TABLES = ("normalize.json", "oov.json", "tokenizer_exceptions.json", "vocab.json")
+TABLES = ("normalize.json", "oov.json", "oov_gb.json", "tokenizer_exceptions.json", "vocab.json")
 """What Python reads of hibari-tts's assets while it loads, but for what is in the file of
 tables."""
 
@@ -97,16 +145,21 @@ def build_package(target: Path, gathered: Mapping[str, Path]) -> None:
     """What npm publishes; ``gathered``: files of others by name."""
     shutil.copytree(HERE / "package", target)
     (target / "runtime").mkdir()
-    large = {"memory.bin": memory(gathered)}
+    large = {f"memory/{name}.bin": memory(gathered, voices) for name, voices in VOICES.items()}
     for name, path in gathered.items():
         if path.suffix == ".wasm":
             large[f"runtime/{name}"] = path.read_bytes()
         elif path.suffix != ".zip":
             shutil.copyfile(path, target / "runtime" / name)
     trim(target / "runtime" / "pyodide-lock.json")
-    for name in GRAPHS:
-        large[f"voice/{name}.onnx"] = optimised(PACKAGE / "voices" / VOICES[0] / f"{name}.onnx")
-    large["voice/oov.onnx"] = optimised(assets() / "oov.onnx")
+    for home in {voices.home for voices in VOICES.values()}:
+        for graph in GRAPHS:
+            large[f"{home.name}/{graph}.onnx"] = optimised(home / f"{graph}.onnx")
+        if own := speakers(home):
+            numbers = np.concatenate(list(own.values()), axis=1)
+            large[f"{home.name}/speakers.bin"] = numbers.tobytes()
+    for network in {name for voices in VOICES.values() for name in voices.unknown}:
+        large[f"unknown/{network}.onnx"] = optimised(assets() / f"{network}.onnx")
     files = {}
     for name, data in large.items():
         packed = gzip.compress(data, 9, mtime=0)
@@ -117,16 +170,38 @@ def build_package(target: Path, gathered: Mapping[str, Path]) -> None:
     (target / "files.js").write_text(
         f"export const FILES = {json.dumps(files, indent=2)};\n", encoding="utf-8"
     )
-    config = json.loads((PACKAGE / "voices" / VOICES[0] / "voice.json").read_text(encoding="utf-8"))
-    voice = {key: config[key] for key in ("lead_in_s", "pause_s", "model")}
-    (target / "voice.js").write_text(
-        f"export const VOICE = {json.dumps(voice, indent=2)};\n", encoding="utf-8"
+    described = {name: description(name, voices) for name, voices in VOICES.items()}
+    (target / "voices.js").write_text(
+        f"export const VOICES = {json.dumps(described, indent=2)};\n", encoding="utf-8"
     )
     manifest = json.loads((HERE / "package" / "package.json").read_text(encoding="utf-8"))
     manifest["version"] = __version__
     (target / "package.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
     for path in (HERE / "LICENCES.md", HERE.parent / "LICENSE", HERE.parent / "NOTICE"):
         shutil.copyfile(path, target / path.name)
+
+
+def description(name: str, voices: Voices) -> dict[str, Any]:
+    """What the page is told of voices: where their files lie, and what the engine wants to know;
+    ``sizes``: how many numbers of a speaker each graph has."""
+    config = voices.config
+    told: dict[str, Any] = {key: config[key] for key in ("lead_in_s", "pause_s", "model")}
+    told |= {"title": voices.title, "names": voices.names, "memory": f"memory/{name}.bin"}
+    told["graphs"] = {graph: f"{voices.graphs}/{graph}.onnx" for graph in GRAPHS}
+    told["unknown"] = {network: f"unknown/{network}.onnx" for network in voices.unknown}
+    if own := speakers(voices.home):
+        told["speakers"] = f"{voices.graphs}/speakers.bin"
+        told["sizes"] = {graph: table.shape[1] for graph, table in own.items()}
+    return told
+
+
+def speakers(home: Path) -> dict[str, Any]:
+    """What is each speaker's own, (S, V) by graph; nothing where there is one speaker."""
+    path = home / "speakers.npz"
+    if not path.is_file():
+        return {}
+    with np.load(path) as file:
+        return {graph: file[graph].astype("<f4") for graph in GRAPHS}
 
 
 # Files of others.
@@ -205,8 +280,8 @@ def optimised(path: Path) -> bytes:
         return Path(options.optimized_model_filepath).read_bytes()
 
 
-def memory(gathered: Mapping[str, Path]) -> bytes:
-    """The memory of a Python in which the page's voices are loaded."""
+def memory(gathered: Mapping[str, Path], voices: Voices) -> bytes:
+    """The memory of a Python in which voices are loaded."""
     with tempfile.TemporaryDirectory() as folder:
         pyodide, python, target = (
             Path(folder) / name for name in ("pyodide", "python", "memory.bin")
@@ -215,34 +290,37 @@ def memory(gathered: Mapping[str, Path]) -> bytes:
         for name, path in gathered.items():
             if name.startswith(("pyodide", "python")):
                 shutil.copyfile(path, pyodide / name)
-        write_sources(python)
+        write_sources(python, voices)
         run("node", str(HERE / "snapshot.mjs"), str(pyodide), str(python), str(target))
         return target.read_bytes()
 
 
-def write_sources(folder: Path) -> None:
+def write_sources(folder: Path, voices: Voices) -> None:
     """All that Python imports and reads in the page."""
-    for name, path in sources():
+    for name, path in sources(voices):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / name)
     # What the first speech would keep in the user's cache: hibari-tts's own tables stay out.
     (folder / "cache").mkdir()
-    (folder / "cache" / hibari_tables.file_name(HERE)).write_bytes(hibari_tables.pack(assets()))
-    network = Network.load(PACKAGE / "voices" / VOICES[0] / learned())
-    policy = {
+    tables = (hibari_tables.SOURCES, hibari_tables.BRITISH)
+    for table in tables[: 1 + voices.is_british]:
+        made = hibari_tables.pack(assets(), table)
+        (folder / "cache" / hibari_tables.file_name(HERE, table)).write_bytes(made)
+    page = json.dumps({"voices": voices.names, "policy": policy(voices)})
+    (folder / "voices" / "page.json").write_text(page, encoding="utf-8")
+
+
+def policy(voices: Voices) -> dict[str, Any] | None:
+    """The network of the learned policy as lists, if the voices have one."""
+    config = read_config(voices.home)
+    if config.learned is None:
+        return None
+    network = Network.load(voices.home / config.learned.weights)
+    return {
         "layers": [[weight.tolist(), bias.tolist()] for weight, bias in network.layers],
         "words": network.words,
         "vectors": network.vectors.tolist(),
     }
-    page = json.dumps({"voices": VOICES, "policy": policy})
-    (folder / "voices" / "page.json").write_text(page, encoding="utf-8")
-
-
-def learned() -> str:
-    """The file of the default voice's policy."""
-    config = read_config(PACKAGE / "voices" / VOICES[0])
-    assert config.learned is not None
-    return config.learned.weights
 
 
 def assets() -> Path:
@@ -250,15 +328,15 @@ def assets() -> Path:
     return Path(hibari_tables.alone().ASSETS)
 
 
-def sources() -> Iterator[tuple[str, Path]]:
+def sources(voices: Voices) -> Iterator[tuple[str, Path]]:
     """Names and files: sayahead as far as a session needs it, the front end, and what is of the
     page."""
     rooms = [path for room in ROOMS for path in (PACKAGE / room).rglob("*")]
     for path in [*PACKAGE.glob("*.py"), *rooms]:
-        if path.suffix in (".py", ".txt"):
+        if path.suffix in (".py", ".txt", ".tree", ".rules"):
             yield f"sayahead/{path.relative_to(PACKAGE).as_posix()}", path
-    for name in VOICES:
-        yield f"voices/{name}/voice.json", PACKAGE / "voices" / name / "voice.json"
+    for name in voices.names:
+        yield f"voices/{name}/voice.json", voices.folder / name / "voice.json"
     for path in (HERE / "python").rglob("*.py"):
         yield path.relative_to(HERE / "python").as_posix(), path
     for file in importlib.metadata.files("hibari-tts") or ():

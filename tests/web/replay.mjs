@@ -37,7 +37,8 @@ function graph(name) {
   };
 }
 
-const made = engine({ text: graph("text"), prosody: graph("prosody"), decoder: graph("decoder") }, voice);
+const graphs = { text: graph("text"), prosody: graph("prosody"), decoder: graph("decoder") };
+const made = engine(graphs, voice, voice.speakers ? read(voice.speakers) : null);
 let left = 0;
 for (const { rendering, steps } of sessions) {
   let state = made.initial(...rendering);

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.browser_tab import WEB, script
 
 from sayahead import Voice, load_voice
 from sayahead.engine.onnx import Array, OnnxGraph
@@ -22,7 +23,7 @@ from sayahead.voices import FOLDER
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH")
 
-WEB = Path(__file__).parents[2] / "web"
+FAMILY = WEB.parent / "voices" / "family" / "src" / "sayahead_voices_family"
 NEAR = 1e-4
 """Numbers that differ by less are the same: single precision here, double there."""
 JUMP = 3e-3
@@ -56,8 +57,12 @@ SESSIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 class Trace:
     """What Python's session gave to its synthesizer, what the graphs said, and what came of it."""
 
-    def __init__(self, voice: Voice, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, voice: Voice, monkeypatch: pytest.MonkeyPatch, home: Path = FOLDER / "heart"
+    ) -> None:
+        """``home``: the folder of the voice that has its graphs."""
         self._voice = voice
+        self._home = home
         self._monkeypatch = monkeypatch
         self._size = 0
         self._data = list[bytes]()
@@ -115,6 +120,7 @@ class Trace:
             rendering.blind_hold_back_s,
             rendering.seed,
             *shape,
+            rendering.speaker,
         )
         self.sessions.append({"rendering": numbers, "steps": steps})
 
@@ -126,7 +132,10 @@ class Trace:
 
     def save(self, path: Path) -> None:
         """Write what replay.mjs reads."""
-        voice = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
+        voice = json.loads((self._home / "voice.json").read_text(encoding="utf-8"))
+        if own := script("build").speakers(self._home):
+            voice["sizes"] = {graph: table.shape[1] for graph, table in own.items()}
+            voice["speakers"] = self._put(np.concatenate(list(own.values()), axis=1))
         path.with_suffix(".json").write_text(
             json.dumps({"voice": voice, "sessions": self.sessions})
         )
@@ -173,6 +182,30 @@ def test_sound_is_pythons_word_by_word_and_whole(
     found = replayed(tmp_path / "trace")
     assert found["left"] == 0
     assert found["times"] == 0
+    assert found["given"] < NEAR
+    assert found["rms"] < NEAR / 5
+    assert found["samples"] < JUMP
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("am_puck", TEXTS[1]),
+        ("bf_emma", TEXTS[0]),
+        ("ef_dora", "El tren sale a las nueve y media, señora."),
+        ("ff_siwis", "Le train part à neuf heures et demie."),
+        ("if_sara", "Il treno parte alle nove e mezza."),
+        ("pm_alex", "O trem parte às nove e meia."),
+    ],
+)
+def test_speakers_of_a_family_are_pythons(
+    name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = Trace(load_voice(FAMILY / name), monkeypatch, FAMILY / "family")
+    trace.speak(text, {})
+    trace.save(tmp_path / "trace")
+    found = replayed(tmp_path / "trace")
+    assert found["left"] == found["times"] == 0
     assert found["given"] < NEAR
     assert found["rms"] < NEAR / 5
     assert found["samples"] < JUMP

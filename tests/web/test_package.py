@@ -16,12 +16,13 @@ from support.browser import chromium
 from support.browser_tab import WEB, hosted, log_distance_db, script
 from support.firefox import FIREFOX, firefox
 
-from sayahead import Voice
+from sayahead import Voice, load_voice
 from sayahead.sound.pcm import to_pcm16
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 Ask = Callable[[str], Any]
+FAMILY = WEB.parent / "voices" / "family" / "src" / "sayahead_voices_family"
 TEXT = "The quick brown fox jumps over the lazy dog."
 BARE = {"/bare.html": b"<!doctype html>"}
 LOAD = 'const { load } = await import("./sayahead-web/index.js"); window.voice ??= load();'
@@ -72,6 +73,32 @@ def test_it_speaks_as_python_does(ask: Ask, heart: Voice) -> None:
     here = to_pcm16(heart.synthesize(TEXT))
     there = to_pcm16(np.array(found["samples"], np.float32))
     assert abs(len(here) - len(there)) < 0.08 * heart.sample_rate
+    if len(here) == len(there):
+        assert log_distance_db(here, there) < NEAR_DB
+
+
+@pytest.mark.parametrize(
+    ("voices", "name", "text"),
+    [
+        ("english", "bf_emma", TEXT),
+        ("english", "am_puck", TEXT),
+        ("spanish", "ef_dora", "El tren sale a las nueve y media, señora."),
+        ("french", "ff_siwis", "Le train part à neuf heures et demie, madame."),
+        ("italian", "if_sara", "Il treno parte alle nove e mezza, signora."),
+        ("portuguese", "pm_alex", "O trem parte às nove e meia, senhora."),
+    ],
+)
+def test_other_languages_are_pythons(ask: Ask, voices: str, name: str, text: str) -> None:
+    samples = ask(f"""
+        const others = await load({{ voices: {json.dumps(voices)} }});
+        const speech = others.speak({json.dumps(text)}, {{ voice: {json.dumps(name)} }});
+        const samples = Array.from(await speech.all());
+        others.close();
+        return samples;
+        """)
+    here = to_pcm16(load_voice(FAMILY / name).synthesize(text))
+    there = to_pcm16(np.array(samples, np.float32))
+    assert abs(len(here) - len(there)) < 0.08 * 24000
     if len(here) == len(there):
         assert log_distance_db(here, there) < NEAR_DB
 

@@ -160,7 +160,7 @@ def test_escape_silences_a_pasted_text_and_a_correction_is_spoken(
 
 
 def test_a_page_that_cannot_load_its_voice_says_so(browser: Browser, site: Path) -> None:
-    with hosted(site, {"/sayahead-web/memory.bin.pack": b"not a memory"}) as address:
+    with hosted(site, {"/sayahead-web/memory/heart.bin.pack": b"not a memory"}) as address:
         context = browser.new_context()
         seat = Seat(context.new_page())
         seat.open(address)

@@ -32,8 +32,11 @@ export async function bytes(name, arrived) {
   return new Uint8Array(await (await asset(name, arrived)).arrayBuffer());
 }
 
-/** How much all files are to fetch, in bytes. */
-export const TOTAL = Object.values(FILES).reduce((sum, { bytes: size }) => sum + size, 0);
+/** How much files are to fetch, in bytes, with those that all voices need. */
+export function total(names) {
+  const wanted = ([name]) => name.startsWith("runtime/") || names.includes(name);
+  return Object.entries(FILES).filter(wanted).reduce((sum, [, { bytes: size }]) => sum + size, 0);
+}
 
 /** Forget files of earlier versions. */
 export async function tidy() {

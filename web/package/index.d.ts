@@ -1,6 +1,13 @@
 /** What may be chosen for a speech, by the names that these options have everywhere in sayahead. */
 export interface Options {
-  voice?: "heart" | "heart-bright" | "heart-low";
+  /** One of those that were loaded (by default the first): each line is a set of them. */
+  voice?:
+    | "heart" | "heart-bright" | "heart-low"
+    | "am_michael" | "am_fenrir" | "am_puck" | "af_bella" | "af_sarah" | "bf_emma" | "bm_george"
+    | "ef_dora"
+    | "ff_siwis"
+    | "if_sara"
+    | "pf_dora" | "pm_alex";
   /** When to speak: `lookahead:k=1` (a word behind, the default), `lookahead:k=0`, `learned`, `wait-all`, ... */
   policy?: string;
   /** 0.5 to 2. */
@@ -71,11 +78,13 @@ export interface Voice {
 }
 
 export interface Loading {
+  /** `heart`, the default, is American; the others are of `family`: American and British English, and four languages. */
+  voices?: "heart" | "english" | "spanish" | "french" | "italian" | "portuguese";
   /** Where the package's files lie, if a bundler has moved `index.js` away from them. */
   base?: string | URL;
   /** Hears how much has arrived. */
   loading?: (bytes: number, total: number) => void;
 }
 
-/** Load the voice: 26 MB, which the browser keeps. Rejects where it cannot be had. */
+/** Load a set of voices: 26 MB or some more, which the browser keeps. Rejects where it cannot be had. */
 export function load(options?: Loading): Promise<Voice>;

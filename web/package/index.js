@@ -1,10 +1,16 @@
-/** The default voice in this tab; see README.md. */
+/** Voices in this tab; see README.md. */
+
+import { VOICES } from "./voices.js";
 
 const RATE = 24000; // samples per second of the voice
 
-/** Load the voice. `base`: where this package's files lie; `loading(bytes, total)` hears what has arrived. */
-export function load({ base = new URL("./", import.meta.url), loading = () => {} } = {}) {
-  const voice = new Voice(new Worker(new URL("worker.js", new URL(base, location.href)), { type: "module" }), loading);
+/**
+ * Load voices, by a name of voices.js. `base`: where this package's files lie; `loading(bytes, total)` hears what has arrived.
+ */
+export function load({ voices = "heart", base = new URL("./", import.meta.url), loading = () => {} } = {}) {
+  if (!(voices in VOICES)) throw new Error(`There are no voices ${voices}: choose one of ${Object.keys(VOICES).join(", ")}.`);
+  const place = new URL(`worker.js?voices=${voices}`, new URL(base, location.href));
+  const voice = new Voice(new Worker(place, { type: "module" }), loading);
   return voice.ready;
 }
 

@@ -1,17 +1,20 @@
 /**
  * The voice's own thread. Python (Pyodide) reads the text and decides when to speak: its memory is that of a Python that has
- * already loaded all of it (`memory.bin`). What it decides becomes sound in JavaScript and ONNX Runtime.
+ * already loaded all of it (`memory.bin`), with the voices that the worker's address names. What it decides becomes sound in JavaScript and ONNX Runtime.
  */
 
-import { asset, bytes, tidy, TOTAL } from "./assets.js";
+import { asset, bytes, tidy, total } from "./assets.js";
 import { engine } from "./engine/engine.js";
 import { begin, Graph } from "./engine/graphs.js";
 import startRuntime from "./runtime/ort-wasm-simd-threaded.mjs";
 import { loadPyodide } from "./runtime/pyodide.mjs";
-import { VOICE } from "./voice.js";
+import { VOICES } from "./voices.js";
 
 const EMPTY_ZIP = Uint8Array.of(0x50, 0x4b, 5, 6, ...new Array(18).fill(0));
 
+const OWN = VOICES[new URL(self.location).searchParams.get("voices") ?? "heart"];
+const PLACES = { ...OWN.graphs, ...OWN.unknown };
+const TOTAL = total([OWN.memory, OWN.speakers, ...Object.values(PLACES)]);
 const waiting = []; // messages of the page
 let desk = null; // {receive(message), step()}: Python's
 let running = false;
@@ -46,14 +49,14 @@ async function interpreter() {
     if (name === "python_stdlib.zip") return Promise.resolve(new Response(EMPTY_ZIP));
     return own(place, ...rest);
   };
-  const memory = bytes("memory.bin", loading);
+  const memory = bytes(OWN.memory, loading);
   return loadPyodide({ indexURL: new URL("runtime/", import.meta.url).href, _loadSnapshot: memory });
 }
 
 /** What makes sound. */
 async function sound() {
-  const names = ["text", "prosody", "decoder", "oov"];
-  const files = names.map((name) => bytes(`voice/${name}.onnx`, loading));
+  const speakers = OWN.speakers ? bytes(OWN.speakers, loading) : null;
+  const files = Object.entries(PLACES).map(async ([name, place]) => [name, await bytes(place, loading)]);
   const wasm = await startRuntime({
     numThreads: 1,
     instantiateWasm(imports, done) {
@@ -63,12 +66,16 @@ async function sound() {
     },
   });
   begin(wasm);
-  const [unknown, ...graphs] = (await Promise.all(files)).reverse();
-  const made = Object.fromEntries(graphs.reverse().map((file, n) => [names[n], new Graph(wasm, file)]));
-  let oov = null;
   // Few texts have a word that no dictionary has.
-  made.oov = { call: (inputs) => (oov ??= new Graph(wasm, unknown)).call(inputs) };
-  return engine(made, VOICE);
+  const graph = (name, file) => (name in OWN.unknown ? later(wasm, file) : new Graph(wasm, file));
+  const made = (await Promise.all(files)).map(([name, file]) => [name, graph(name, file)]);
+  return engine(Object.fromEntries(made), OWN, speakers && new Float32Array((await speakers).buffer));
+}
+
+/** A graph that is loaded when it is first called. */
+function later(wasm, file) {
+  let graph = null;
+  return { call: (inputs) => (graph ??= new Graph(wasm, file)).call(inputs) };
 }
 
 /** Speak as long as there is something to say; between two steps, hear what the page wants. */

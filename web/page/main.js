@@ -7,6 +7,7 @@ import { get, say, Sheet, tell, write } from "./sheet.js";
 import { Speaker } from "./speaker.js";
 import { duration, Stats } from "./stats.js";
 import { Stream } from "./stream.js";
+import { VOICES } from "../sayahead-web/voices.js";
 
 const EXAMPLE =
   "This voice runs in your browser. Nothing that you type leaves this page. " +
@@ -14,6 +15,8 @@ const EXAMPLE =
 const LOADED = "loaded"; // a context without text: it is over when the voice is there
 const MEGA = 1e6;
 const SETTINGS = ["voice", "lookahead", "speed"];
+const { voices: ASKED } = Object.fromEntries(new URLSearchParams(location.search));
+const CHOSEN = ASKED in VOICES ? ASKED : "heart"; // which voices are loaded
 
 const last = new Stats(); // of the last text
 
@@ -41,7 +44,7 @@ const stream = new Stream({
     speaker.refused(sentence);
     none(sentence);
   },
-});
+}, CHOSEN);
 const speaker = new Speaker(stream, player, {
   opens: () => choose(),
   begun: () => last.clear(),
@@ -100,6 +103,15 @@ function choose() {
     sample_rate: player.rate,
   }));
 }
+
+get("voice").replaceChildren(...VOICES[CHOSEN].names.map((name) => new Option(name)));
+get("language").replaceChildren(...Object.entries(VOICES).map(([name, { title }]) => new Option(title, name)));
+get("language").value = CHOSEN;
+get("language").addEventListener("change", () => {
+  location.search = `?voices=${get("language").value}`;
+});
+// Other voices have learned no policy.
+if (CHOSEN !== "heart") get("lookahead").querySelector("[value=learned]").remove();
 
 for (const id of SETTINGS) {
   get(id).addEventListener("change", () => {

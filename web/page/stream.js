@@ -3,10 +3,13 @@
 import { Messages } from "./messages.js";
 
 export class Stream extends Messages {
-  /** `listener` hears loading(bytes, total) and lost(sentence), too: there will never be a voice. */
-  constructor(listener) {
+  /**
+   * `listener` hears loading(bytes, total) and lost(sentence), too: there will never be a voice. `voices`: which are loaded, a name
+   * of voices.js.
+   */
+  constructor(listener, voices = "heart") {
     super(listener);
-    this.worker = new Worker(new URL("../sayahead-web/worker.js", import.meta.url), { type: "module" });
+    this.worker = new Worker(new URL(`../sayahead-web/worker.js?voices=${voices}`, import.meta.url), { type: "module" });
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = ({ message }) => listener.lost(message || "The voice's worker cannot be loaded.");
   }

@@ -153,12 +153,18 @@ class Desk:
     """All texts of a page."""
 
     def __init__(
-        self, send: Send, load: Callable[[str], Voice], encoder: Callable[[int, int], Encoder]
+        self,
+        send: Send,
+        load: Callable[[str], Voice],
+        encoder: Callable[[int, int], Encoder],
+        default: str = "heart",
     ) -> None:
-        """``load`` makes a voice by its name, ``encoder`` what sends from one rate at another."""
+        """``load`` makes a voice by its name, ``encoder`` what sends from one rate at another;
+        ``default``: the voice of texts that name none."""
         self._send = send
         self._load = load
         self._encoder = encoder
+        self._default = default
         self._voices = dict[str, Voice]()
         self._choices = dict[str, Any]()
         self._texts = dict[str, Spoken]()
@@ -212,7 +218,7 @@ class Desk:
         """The text of a name; it begins where there is none."""
         if name not in self._texts:
             choices = dict(self._choices)
-            voice = self._voice(choices.pop("voice", "heart"))
+            voice = self._voice(choices.pop("voice", self._default))
             self._texts[name] = Spoken(name, voice, choices, self._send, self._encoder)
         return self._texts[name]
 

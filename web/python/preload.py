@@ -12,7 +12,14 @@ import web_voices
 from sayahead.errors import SayaheadError
 from sayahead.voice import Voice
 
-TEXT = "Hello there: Dr. Smith paid $5 million, on March 3rd, 1999. Is it?"
+TEXTS = {
+    "en": "Hello there: Dr. Smith paid $5 million, on March 3rd, 1999. Is it?",
+    "es": "Hola: el doctor pagó 5 millones, el 3 de marzo de 1999. ¿Es así?",
+    "fr": "Bonjour : le docteur a payé 5 millions, le 3 mars 1999. C'est un workshop ?",
+    "it": "Ciao: il dottore ha pagato 5 milioni, il 3 marzo 1999. È un workshop?",
+    "pt": "Olá: o doutor pagou 5 milhões, em 3 de março de 1999. É um workshop?",
+}
+"""A text of each language, by the first part of its tag."""
 MISTAKES: tuple[dict[str, Any], ...] = (
     {"policy": "nothing"},
     {"context": "nothing"},
@@ -21,8 +28,8 @@ MISTAKES: tuple[dict[str, Any], ...] = (
     {"lexicon": "nowhere"},
 )
 
-OTHERS = {"espeak", "romance"}
-"""Packages of other languages."""
+OTHERS = {"japanese", "mandarin"}
+"""Packages of languages that no voice here speaks."""
 
 
 def modules() -> None:
@@ -37,7 +44,8 @@ def modules() -> None:
 def reading(voice: Voice) -> None:
     """Read a text, so that what is remembered of words is there."""
     normalizer = voice.loaded.normalizer(0)
-    words = [*normalizer.push(TEXT), *normalizer.flush()]
+    text = TEXTS[voice.config.language.partition("-")[0]]
+    words = [*normalizer.push(text), *normalizer.flush()]
     voice.phonemizer.phonemize(words, left=[])
 
 
@@ -55,6 +63,7 @@ def loaded(folder: str) -> web_voices.Voices:
     """The page's voices, and all that they may want."""
     modules()
     voices = web_voices.made(folder)
-    reading(voices("heart"))
-    mistakes(voices("heart"))
+    for name in voices.languages.values():
+        reading(voices(name))
+        mistakes(voices(name))
     return voices

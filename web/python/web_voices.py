@@ -19,7 +19,8 @@ from sayahead.engine.policy import Policy
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.learned import LearnedPolicy, Network
 from sayahead.systems.loading import Loaded
-from sayahead.text import front_end
+from sayahead.text import FrontEnd, Phonemizer
+from sayahead.text.saying.espeak.misaki import reader
 from sayahead.types import NOTHING, Rendering, Segment, Shape, SynthesizedAudio
 from sayahead.voice import Voice
 from sayahead.voices import VoiceConfig, read_config
@@ -49,9 +50,8 @@ class Remote:
             else rendering.blind_hold_back_s
         )
         numbers = (rendering.speed, rendering.hold_back_s, blind_s, rendering.seed)
-        return engine().initial(
-            *numbers, self._shape.pitch, self._shape.pitch_range, self._shape.formants
-        )
+        shape = (self._shape.pitch, self._shape.pitch_range, self._shape.formants)
+        return engine().initial(*numbers, *shape, rendering.speaker)
 
     def step(self, segment: Segment, state: Any) -> tuple[SynthesizedAudio, Any]:
         """As ``Synthesizer.step``."""
@@ -104,26 +104,22 @@ class PageVoice(Voice):
 
 
 class Voices:
-    """Voices by name that share one front end."""
+    """Voices by name; those of one language share a front end."""
 
-    def __init__(self, folder: Path, names: list[str], policy: Mapping[str, Any]) -> None:
-        """``policy``: the learned policy's network, as lists."""
+    def __init__(self, folder: Path, names: list[str], policy: Mapping[str, Any] | None) -> None:
+        """``policy``: the learned policy's network, as lists, if the voices have one."""
+        self.default = names[0]
         configs = {name: read_config(folder / name) for name in names}
-        own = configs[names[0]]
-        front = front_end(own.language)
-        phonemizer: Any = front.phonemizer(
-            own.phonemes, stand_in=own.stand_in, inner_punctuation=own.inner_punctuation
-        )
-        layers = tuple((np.array(weight), np.array(bias)) for weight, bias in policy["layers"])
-        network = Network(layers, tuple(policy["words"]), np.array(policy["vectors"]))
-        makers: dict[str, Callable[..., Policy]] = {
-            "learned": functools.partial(LearnedPolicy, network, network.clues(phonemizer))
-        }
+        self.languages = {config.language: name for name, config in configs.items()}
+        """A voice of each language."""
+        readers = {language: reading(configs[name]) for language, name in self.languages.items()}
         self._voices = dict[str, Voice]()
         for name, config in configs.items():
+            front, phonemizer = readers[config.language]
             loaded = Loaded(
-                Remote(own, config.shape), front.normalizer, phonemizer, openers=front.openers
+                Remote(config, config.shape), front.normalizer, phonemizer, openers=front.openers
             )
+            makers = policies(policy, phonemizer) if policy else {}
             self._voices[name] = PageVoice(config, loaded, policies=makers)
 
     def __call__(self, name: str) -> Voice:
@@ -135,6 +131,25 @@ class Voices:
         return self._voices[name]
 
 
+def reading(config: VoiceConfig) -> tuple[FrontEnd, Phonemizer]:
+    """What reads a voice's language for it."""
+    front = reader(config.language)
+    is_english = config.language.startswith("en")
+    phonemizer = front.phonemizer(
+        config.phonemes,
+        stand_in=config.stand_in if is_english else "",
+        inner_punctuation=config.inner_punctuation,
+    )
+    return front, phonemizer
+
+
+def policies(policy: Mapping[str, Any], phonemizer: Any) -> dict[str, Callable[..., Policy]]:
+    """The learned policy by its name."""
+    layers = tuple((np.array(weight), np.array(bias)) for weight, bias in policy["layers"])
+    network = Network(layers, tuple(policy["words"]), np.array(policy["vectors"]))
+    return {"learned": functools.partial(LearnedPolicy, network, network.clues(phonemizer))}
+
+
 def made(folder: str) -> Voices:
     """The voices of a folder, whose ``page.json`` names them."""
     page = json.loads((Path(folder) / "page.json").read_text(encoding="utf-8"))
@@ -143,4 +158,4 @@ def made(folder: str) -> Voices:
 
 def desk(voices: Voices, send: Any) -> Desk:
     """What takes the page's messages."""
-    return Desk(send, voices, Encoder)
+    return Desk(send, voices, Encoder, voices.default)

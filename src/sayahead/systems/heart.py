@@ -19,6 +19,7 @@ from sayahead.errors import VoiceError
 from sayahead.systems.durations import speeds_of, toned_pitch, tones_of, whole_units
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers, speaker_tables
+from sayahead.text.saying.espeak.misaki import reader
 from sayahead.types import Floats, Ids, Rendering, Segment, Shape
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.vocoders.manner import pace_of
@@ -412,8 +413,6 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         return voice
 
     def reading(language: str) -> Loaded:
-        from sayahead.systems.kokoro import reader
-
         front = reader(language)
         english = language.lower().startswith("en")
         phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in if english else "")

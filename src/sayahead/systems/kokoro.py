@@ -24,10 +24,9 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.systems.durations import edges_of, lengthened, speeds_of, whole_units
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.systems.speakers import Blends, of_speakers
-from sayahead.text import FrontEnd, Phonemizer, front_end, own_front_end
+from sayahead.text import FrontEnd, Phonemizer
 from sayahead.text.languages import RECORDS, record_of
-from sayahead.text.languages.espeak_voices import voice_of
-from sayahead.text.saying.espeak.misaki import Misaki
+from sayahead.text.saying.espeak.misaki import reader
 from sayahead.types import Floats, Ids, Rendering, Segment, Word
 from sayahead.vocoders.kokoro import SAMPLE_RATE, KokoroVocoder, Styled
 from sayahead.voices import VoiceConfig
@@ -364,14 +363,6 @@ def durations(
     units, owed = whole_units(lasting[redo:], least, hurried[redo:], debt)
     all_owed = np.concatenate([state.owed[:redo], owed]).astype(np.float32)
     return np.concatenate([state.units[:redo], units]), all_owed
-
-
-def reader(language: str) -> FrontEnd:
-    """The front end of a language, in Kokoro's spelling: its own where it has one, or that of
-    espeak-ng's voice."""
-    if own_front_end(language):
-        return front_end(language)
-    return front_end(language, espeak=voice_of(language), layout=Misaki(language=language))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ export class Decoder {
   }
 
   /** {samples, state} of final frames and of those expected after them, rows of FEATURES. */
-  step(final, right, state, { seed, ended, shape }) {
+  step(final, right, state, { seed, ended, shape, own }) {
     const size = final.length / FEATURES;
     if (!size) return { samples: new Float32Array(0), state };
     const rows = [final, right.subarray(0, this.context * FEATURES)];
@@ -46,6 +46,7 @@ export class Decoder {
       commit: count(size),
       input_cache: floats(state.inputs, ...INPUTS),
       cache: floats(state.cache, ...CACHE),
+      ...own.decoder,
     });
     let spectrum = out.spectrum.data;
     let pitch = f0;

@@ -46,21 +46,24 @@ export class Heart {
     };
   }
 
-  /** {final, right, words, ended, drawn, state}: frames as rows of FEATURES, frames of words and of what was drawn out. */
-  step(segment, state, speed, holdBack) {
+  /**
+   * {final, right, words, ended, drawn, state}: frames as rows of FEATURES, frames of words and of what was drawn out. `own`: a
+   * speaker's inputs by graph, where there are several.
+   */
+  step(segment, state, { speed, own: speaker }, holdBack) {
     const { ids: own, speak, ends } = segment;
     const ended = ends && speak === own.length;
     if (!(speak || ended || (segment.breath && state.held))) return this.nothing(segment, state);
     const past = this.past(state);
     const ids = [...past.ids, ...own, ...(ends ? [this.model.pad] : this.model.futures)];
     const speeds = speedsOf(past.speeds, segment, ids.length);
-    const text = this.encoded(ids, speed, state);
+    const text = this.encoded(ids, speed, state, speaker.text);
     const { units, owed } = this.lasting(text.durations.data, speeds, past, segment, speed, state);
     const gone = sum(past.units) - past.held; // units of the first phoneme that are final already
     const end = ended ? ids.length : past.ids.length + speak;
     const spoken = sum(units.slice(0, end));
     const commit = ended ? spoken - gone : Math.max(0, spoken - gone - Math.floor(holdBack / FRAMES_PER_UNIT));
-    const { features, cache } = this.features(text, units, state, gone, commit);
+    const { features, cache } = this.features(text, units, state, gone, commit, speaker.prosody);
     const cut = commit * FRAMES_PER_UNIT;
     const heard = this.heard(units, state.done - gone);
     const words = segment.words.map(([first, last]) => [heard[past.ids.length + first], heard[past.ids.length + last]]);
@@ -110,7 +113,7 @@ export class Heart {
     return done + held ? { ids, units, speeds, held } : { ids: [pad], units: [lead], speeds: [1], held: lead };
   }
 
-  encoded(ids, speed, state) {
+  encoded(ids, speed, state, own) {
     const memory = Object.entries(MEMORY).map(([name, [sizes, channels]]) => {
       const { rows, data } = state.memory[name];
       return [name, floats(data, ...sizes, rows, channels)];
@@ -121,6 +124,7 @@ export class Heart {
       context: floats(new Float32Array(this.model.context), this.model.context),
       recent: floats(state.recent, ...RECENT),
       ...Object.fromEntries(memory),
+      ...own,
     });
   }
 
@@ -136,7 +140,7 @@ export class Heart {
   }
 
   /** Frames of the units that become final and of those expected after them, and the prosody's next cache. */
-  features(text, units, state, gone, commit) {
+  features(text, units, state, gone, commit, own) {
     // The last final unit's prosody is computed once more, to see how it has changed with what is known now.
     const again = Math.min(1, state.done);
     let rows = units.flatMap((size, n) => Array.from({ length: size }, () => n)).slice(Math.max(0, gone - again));
@@ -155,6 +159,7 @@ export class Heart {
       rows: count(wanted + again),
       commit: count(Math.max(0, commit + again - 1)),
       cache: floats(state.cache, ...CACHE),
+      ...own,
     });
     const energy = prosody.energy.data.subarray(again * FRAMES_PER_UNIT);
     const f0 = this.glided(prosody.f0.data, again * FRAMES_PER_UNIT, state.pitch);

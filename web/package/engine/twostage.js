@@ -16,7 +16,7 @@ export class TwoStage {
     Object.assign(this, { acoustic, vocoder, pauses });
   }
 
-  /** The state before the first word of a session. `rendering`: {speed, holdBackS, blindHoldBackS, seed, shape}. */
+  /** The state before the first word of a session. `rendering`: {speed, holdBackS, blindHoldBackS, seed, shape, own}. */
   initial(rendering) {
     return { rendering, ...this.begun(0, 0), rest: null };
   }
@@ -43,7 +43,7 @@ export class TwoStage {
     const { rendering } = state;
     let heldS = segment.speak === segment.ids.length ? rendering.blindHoldBackS : rendering.holdBackS;
     if (segment.breath) heldS = 0;
-    const frames = this.acoustic.step(segment, state.acoustic, rendering.speed, rint((heldS * RATE) / HOP));
+    const frames = this.acoustic.step(segment, state.acoustic, rendering, rint((heldS * RATE) / HOP));
     const pause = frames.ended ? rint(this.pauses.pause * segment.pause) : null;
     const words = [...moved(state.progress.unheard, frames.drawn), ...frames.words];
     speeches.push(this.vocoded(frames.final, frames.right, pause, { ...state, acoustic: frames.state }, words));
@@ -64,7 +64,7 @@ export class TwoStage {
     const rest = most < final.length ? [final.subarray(most), right, pause] : null;
     if (rest) [final, right, pause] = [final.subarray(0, most), joined(rest[0], right), null];
     const ended = pause !== null;
-    const how = { seed: rendering.seed, shape: rendering.shape, ended };
+    const how = { seed: rendering.seed, shape: rendering.shape, own: rendering.own, ended };
     const made = this.vocoder.step(final, right, state.vocoder, how);
     const { samples, words: timed, progress } = this.emitted(made.samples, state.progress, words, pause);
     const frames = state.frames + final.length / FEATURES;

@@ -21,8 +21,9 @@ import onnxruntime
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible
-from sayahead.systems.kokoro import EDGE, TOKENS, reader
+from sayahead.systems.kokoro import EDGE, TOKENS
 from sayahead.text import Normalizer, Phonemizer
+from sayahead.text.saying.espeak.misaki import reader
 from sayahead.types import Floats, Ids
 from sayahead.vocoders.sourcefilter import SourceFilter
 from sayahead.voices import located, read_config

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sayahead.text import FrontEnd, front_end, own_front_end
+from sayahead.text.languages.espeak_voices import voice_of
 from sayahead.text.saying.layout import Layout
 from sayahead.types import Ids, subtags
 
@@ -63,3 +65,11 @@ class Misaki(Layout):
 
     def ids(self, symbols: str, table: Mapping[str, int]) -> Ids:
         return super(Misaki, self).ids(spelled(symbols, self.language), table)
+
+
+def reader(language: str) -> FrontEnd:
+    """The front end of a language, in Kokoro's spelling: its own where it has one, or that of
+    espeak-ng's voice."""
+    if own_front_end(language):
+        return front_end(language)
+    return front_end(language, espeak=voice_of(language), layout=Misaki(language=language))
