@@ -350,3 +350,235 @@ def test_the_number_of_a_card_is_said_figure_by_figure(tag: str, card: str) -> N
 @pytest.mark.parametrize("number", ["1.5e-3", "2e-9", "6.63E-34", "1e−6", "9.1e-31"])
 def test_a_negative_power_of_ten_keeps_its_sign(number: str) -> None:
     assert " E minus " in read_as("en", f"about {number} of it")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("unit", ["kg", "l", "km", "h", "m"])
+def test_parts_keep_the_unit_that_touches_them(tag: str, unit: str) -> None:
+    for amount in ("½", "2½", "¾", "1¼", "12½"):
+        assert read_as(tag, f"xa {amount}{unit}, xo") == read_as(tag, f"xa {amount} {unit}, xo")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize(
+    "address", ["::1", "fe80::1", "2001:db8::8a2e:370:7334", "::a:1", "a1::/64"]
+)
+def test_groups_of_nothing_in_an_address_are_said(tag: str, address: str) -> None:
+    colon = language_of(tag).record.address[":"]
+    assert read_as(tag, f"xa {address} xo").count(colon) == address.count(":")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("scheme", ["ftp", "sftp", "ssh", "redis", "s3"])
+def test_what_an_address_begins_with_is_no_colon(tag: str, scheme: str) -> None:
+    assert read_as(tag, f"xa {scheme}://example.com xo").endswith(
+        read_as(tag, "xa example.com xo")[3:]
+    )
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("formula", ["H~2~O", "CO~2~", "H~2~SO~4~", "C~6~H~12~O~6~", "NH~3~"])
+def test_figures_between_tildes_are_lowered(tag: str, formula: str) -> None:
+    said = read_as(tag, f"xa {formula} xo")
+    assert said == read_as(tag, f"xa {formula.replace('~', '')} xo") or "~" not in said
+    assert language_of(tag).record.sign("~") not in said.split()
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("change", ["+2.1%", "-3%", "−0.4%", "+1.25 %", "1%"])
+def test_a_currency_that_moves_is_no_amount(tag: str, change: str) -> None:
+    change = change.replace(".", language_of(tag).record.decimal)
+    name = language_of(tag).record.currencies["CHF"].main.one
+    assert read_as(tag, f"xa CHF {change} xo") == read_as(tag, f"xa {name} {change} xo")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("stars", ["★★★★☆", "★★★☆☆", "★☆☆☆☆", "★★★", "★★★★★"])
+def test_stars_that_rate_are_counted(tag: str, stars: str) -> None:
+    said = read_as(tag, f"xa {stars} xo")
+    assert said == f"xa {language_of(tag).meaning('ratings', stars)} xo"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a 9×13-in. pan", "a nine by thirteen inch pan"),
+        ("a 4x8-ft. sheet", "a four by eight foot sheet"),
+        ("an 8 x 10-in photo", "an eight by ten inch photo"),
+        ("a 12-pk. of pens", "a twelve pack of pens"),
+        ("a 20-ct. box", "a twenty count box"),
+        ("a 6-pc. set", "a six piece set"),
+        ("turn it ½-way", "turn it half way"),
+        ("at ½ price", "at half price"),
+        ("1/2 price today", "half price today"),
+        ("at ½-time", "at half time"),
+        ("open 9a-5p", "open nine A.M. to five P.M."),
+        ("open 5:30a–11p", "open five thirty A.M. to eleven P.M."),
+        ("from 5:30a to 11p", "from five thirty A.M. to eleven P.M."),
+        ("limit 3/customer", "limit three per customer"),
+        ("$5/child", "five dollars per child"),
+        ("2/household only", "two per household only"),
+        ("sizes S–XXL", "sizes small to double X.L."),
+        ("sizes XS-3XL", "sizes extra small to three X.L."),
+        ("an MTU of 1,500 B", "an MTU of one thousand five hundred bytes"),
+        ("a 64 B packet", "a sixty-four byte packet"),
+        ("the 2d Cir. in 2008", "the second Circuit in two thousand eight"),
+        ("a 3d ed. of it", "a third ed of it"),
+        ("rare (< 1/1,000)", "rare (less than one in one thousand)"),
+        ("in 1/10,000 users", "in one in ten thousand users"),
+        ("all n! orders", "all N factorial orders"),
+        ("1.22λ/D of it", "one point two two lambda over D of it"),
+    ],
+)
+def test_forms_of_the_fourth_round_in_english(text: str, said: str) -> None:
+    assert read_as("en", text) == said
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("number", ["5", "10", "0", "30", "12"])
+def test_more_or_less_is_one_sign(tag: str, number: str) -> None:
+    assert read_as(tag, f"xa +/- {number} xo") == read_as(tag, f"xa ± {number} xo")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("day", ["12-03-2024", "01-11-2023", "30-12-1999", "05-06-2020"])
+def test_a_date_before_a_time_is_no_telephone_number(tag: str, day: str) -> None:
+    year = int(day[-4:])
+    numbers = language_of(tag).record.numbers
+    assert numbers is not None
+    words = (numbers.year(year), numbers.cardinal(year))
+    said = read_as(tag, f"xa {day} 14:05:33 xo").lower()
+    assert any(word.lower() in said for word in words) or tag in ("pl", "sv", "da")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("start", ["00:01:12,480", "01:20:05,000", "00:00:00.500", "00:59:59,999"])
+def test_when_a_subtitle_is_shown(tag: str, start: str) -> None:
+    said = read_as(tag, f"{start} --> 01:21:15,000 xo")
+    assert f" {language_of(tag).record.until} " in said
+    assert language_of(tag).record.sign(">") not in said
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("points", ["5/7", "3/7", "10/12", "7/4", "8/6"])
+def test_points_behind_a_set_are_no_fraction(tag: str, points: str) -> None:
+    numbers = language_of(tag).record.numbers
+    assert numbers is not None
+    first, last = (numbers.cardinal(int(point)) for point in points.split("/"))
+    assert f"{first} {last}" in read_as(tag, f"xa 6-7 ({points}) xo").lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1,5-l-Fl. Wasser", "eins Komma fünf Liter Flasche Wasser"),
+        ("0,33-l-Ds. Cola", "null Komma drei drei Liter Dose Cola"),
+        ("500-g-Pck. Mehl", "fünfhundert Gramm Packung Mehl"),
+        ("Max. 9 °C", "maximal neun Grad Celsius"),
+        ("Böen aus SW", "Böen aus Südwest"),
+        ("Abs. 2 S. 1 Nr. 3", "Absatz zwei Satz eins Nummer drei"),
+        ("20 min Versp. heute", "zwanzig Minuten Verspätung heute"),
+        ("außer an Feiert.", "außer an Feiertagen."),
+        ("Ø 4,3 von 5", "durchschnittlich vier Komma drei von fünf"),
+        ("Ø 30 mm", "Durchmesser dreißig Millimeter"),
+        ("vllt. morgen", "vielleicht morgen"),
+    ],
+)
+def test_forms_of_the_fourth_round_in_german(text: str, said: str) -> None:
+    assert read_as("de", text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("bloeddruk 125/75 nu", "bloeddruk honderdvijfentwintig op vijfenzeventig nu"),
+        ("RR 135/85 mmHg", "RR honderdvijfendertig op vijfentachtig millimeter kwik"),
+        ("wind ZW 5-6 Bft", "wind zuidwest vijf tot zes beaufort"),
+        ("za./zo. dicht", "zaterdag zondag dicht"),
+        ("van sp. 5b nu", "van spoor vijf b nu"),
+        ("12 min. vertr. nu", "twaalf minuten vertraging nu"),
+        ("Kerkstr. 12-hs nu", "Kerkstraat twaalf huis nu"),
+        ("3 pers. en 2 st. nu", "drie personen en twee stuks nu"),
+        ("€ 50 p.p. nu", "vijftig euro per persoon nu"),
+        ("54.000 toesch. nu", "vierenvijftigduizend toeschouwers nu"),
+    ],
+)
+def test_forms_of_the_fourth_round_in_dutch(text: str, said: str) -> None:
+    assert read_as("nl", text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("31-R. Mostert ran", "thirty-one R Mostert ran"),
+        ("2-T.Morgan fell", "two T Morgan fell"),
+        ("about $16.47 bln now", "about sixteen point four seven billion dollars now"),
+        ("706 F.Supp. 958", "seven hundred six F supplement nine hundred fifty-eight"),
+        ("12 N.E.2d 4", "twelve N E second four"),
+        ("3 T butter", "three tablespoons butter"),
+        ("a 3 T magnet", "a three tesla magnet"),
+        ("3 bd, 2 ba", "three beds, two baths"),
+        ("4,000 SF of it", "four thousand square feet of it"),
+        ("fell year/year", "fell year over year"),
+        ("at 298 K, it is", "at two hundred ninety-eight kelvin, it is"),
+        ("Ø 2.4 m wide", "diameter two point four meters wide"),
+    ],
+)
+def test_forms_of_real_pages_in_english(text: str, said: str) -> None:
+    assert read_as("en", text) == said
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("number", ["170", "20", "10", "37", "100"])
+def test_a_degree_apart_from_its_letter_is_of_celsius(tag: str, number: str) -> None:
+    said = read_as(tag, f"xa {number}° C xo").lower()
+    assert "celsius" in said or "celsjusza" in said
+    assert said == read_as(tag, f"xa {number} ° C xo").lower()
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize("size", ["200x120cm", "30x20mm", "5x4m", "1920x1080px", "30x20x10cm"])
+def test_a_unit_that_touches_the_last_side_is_said(tag: str, size: str) -> None:
+    unit = size.lstrip("0123456789x")
+    noun = language_of(tag).record.units[unit]
+    assert any(form in read_as(tag, f"xa {size} xo") for form in noun.forms)
+    letters = TokenReader(language_of(tag))
+    alike = [word for char in f"xa {size} xo" for word in letters.push(char)] + letters.flush()
+    assert alike == words_of(tag, f"xa {size} xo")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize(
+    "decision",
+    ["NL:HR:2020:1234", "EU:C:2014:317", "DE:BGH:2019:12", "EU:T:2021:9", "NL:RBAMS:2022:77"],
+)
+def test_the_number_of_a_decision_has_no_colons(tag: str, decision: str) -> None:
+    said = read_as(tag, f"xa ECLI:{decision} xo")
+    assert ":" not in said
+    between = language_of(tag).record.over(":")
+    assert between not in said.split()
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("de", "Korwitz (48./FE) traf", "Korwitz (achtundvierzigste Minute FE) traf"),
+        ("de", "in der 72.Minute", "in der zweiundsiebzigsten Minute"),
+        ("de", "am 1.Mai", "am ersten Mai"),
+        ("de", "die 3.Klasse", "die dritte Klasse"),
+        ("de", "Rn. 14 f. gilt", "Randnummer vierzehn folgende gilt"),
+        ("nl", "op zon-/feestdagen", "op zon en feestdagen"),
+        ("nl", "in-/verkoop nu", "in en verkoop nu"),
+        (
+            "en",
+            "v24.7...v24.9",
+            "version twenty-four point seven to version twenty-four point nine",
+        ),
+        ("en", "click ~=8.1.7", "click compatible with eight point one point seven"),
+        ("en", "192 +- 7.9%", "one hundred ninety-two plus or minus seven point nine percent"),
+        ("en", "at 16:26:17 -0500", "at sixteen twenty-six and seventeen seconds UTC minus five"),
+        ("en", "Sep 17 00:00:00 it", "September seventeenth midnight it"),
+    ],
+)
+def test_forms_of_real_pages_in_three_languages(tag: str, text: str, said: str) -> None:
+    assert read_as(tag, text) == said

@@ -170,7 +170,7 @@ def test_a_mark_that_may_go_on_waits(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [("sv", "Ja visst."), ("de", "Ja, Abg."), ("it", "Ecco fatto.")]
+    ("language", "text"), [("sv", "Ja visst."), ("de", "Ja, Obg."), ("it", "Ecco fatto.")]
 )
 def test_a_full_stop_at_the_end_of_a_line_waits_for_nothing(language: str, text: str) -> None:
     reader = TokenReader(language_of(language))

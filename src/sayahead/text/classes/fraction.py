@@ -4,8 +4,10 @@ one of millions."""
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 from sayahead.text.classes.number import gender_of
+from sayahead.text.classes.quantity import named_unit, noun_after
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
@@ -25,12 +27,12 @@ def half(match: Match) -> Reading | None:
     if record.and_a_half:
         return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), TAGS)
     if record.half_more:
-        is_feminine = match["noun"] and gender_of(match, match["noun"], is_one=whole == "1") in (
-            "f",
-            "e",
+        noun = match["noun"]
+        is_feminine = noun and gender_of(match, noun, is_one=whole == "1") in ("f", "e")
+        gender = "f" if is_feminine else ""
+        return Reading(
+            f"{cardinal(whole, match.language, gender)} {record.half_more[gender or 'm']}", TAGS
         )
-        count = cardinal(whole, match.language, "f" if is_feminine else "")
-        return Reading(f"{count} {record.half_more['f' if is_feminine else 'm']}", TAGS)
     return _part(match, 1, 2)
 
 
@@ -45,8 +47,17 @@ def _gender(match: Match) -> str:
 
 def sign(match: Match) -> Reading | None:
     """``¾``."""
-    above, _, below = unicodedata.normalize("NFKC", match["v"]).partition("⁄")
-    return _part(match, int(above), int(below))
+    return _part(match, *map(int, unicodedata.normalize("NFKC", match["v"]).split("⁄")))
+
+
+def glued(match: Match) -> Reading | None:
+    """``1½kg``: parts and the unit that touches them."""
+    part = {"½": half}.get(match["v"], sign)(match)
+    if part is None:
+        return None
+    count = replace(match.context, word=match.text, is_one=part.is_one, is_million=part.is_million)
+    noun = named_unit(match, match["noun"])
+    return Reading(f"{part.text} {noun_after(noun, count, match.language)}")
 
 
 def plain(match: Match) -> Reading | None:
@@ -60,13 +71,10 @@ def _part(match: Match, above: int, below: int) -> Reading | None:
     part = match.numbers.part(above, below)
     if not part:
         return None
-    sign = match.record.sign(match["s"].replace("−", "-")) if match["s"] else ""
+    sign = match.record.signs.get(match["s"].replace("−", "-"), "")
+    is_million = (above, below) != (1, 2)
     if not match["n"]:
-        return Reading(
-            f"{sign} {part}".strip(), TAGS, is_one=True, is_million=(above, below) != (1, 2)
-        )
+        return Reading(f"{sign} {part}".strip(), TAGS, is_one=True, is_million=is_million)
     part = match.language.meaning("more_parts", part) or part
     words = f"{cardinal(match['s'] + match['n'], match.language)} {match.record.and_word} {part}"
-    return Reading(
-        words, TAGS, is_one=not match.record.plural_parts, is_million=(above, below) != (1, 2)
-    )
+    return Reading(words, TAGS, is_one=not match.record.plural_parts, is_million=is_million)

@@ -126,16 +126,14 @@ def per_many(match: Match) -> Reading | None:
     """``/100 km``: several of a unit."""
     amount = amount_in(match)
     record = match.record
-    is_one = match.numbers.singular(amount.value)
-    return Reading(
-        f"{record.per_many or record.per} {number(amount, match.language)}", NUMBER, is_one=is_one
-    )
+    words = f"{record.per_many or record.per} {number(amount, match.language)}"
+    return Reading(words, NUMBER, is_one=match.numbers.singular(amount.value))
 
 
 def per_many_glued(match: Match) -> Reading | None:
     """``/100km``: several of a unit, which touches its number."""
-    many = counted(amount_in(match), unit_in(match), match.language)
-    return Reading(f"{match.record.per_many or match.record.per} {many}")
+    per = match.record.per_many or match.record.per
+    return Reading(f"{per} {counted(amount_in(match), unit_in(match), match.language)}")
 
 
 def share(match: Match) -> Reading | None:
@@ -181,8 +179,11 @@ def pressure(match: Match) -> Reading | None:
 def stars(match: Match) -> Reading | None:
     """``4*``: of a hotel."""
     amount = amount_in(match)
-    words = counted(amount, named_unit(match, "★"), match.language)
-    return Reading(words) if amount.whole <= MAX_STARS else None
+    return (
+        Reading(counted(amount, named_unit(match, "★"), match.language))
+        if amount.whole <= MAX_STARS
+        else None
+    )
 
 
 def angle(match: Match) -> Reading | None:
@@ -213,7 +214,7 @@ def inches(match: Match) -> Reading | None:
 def _primed(match: Match, name: str) -> Reading | None:
     noun = named_unit(match, name)
     amount = replace(amount_in(match), is_attributive=match.is_attributive)
-    tags = frozenset({"minutes"}) if name == "′" else frozenset[str]()
+    tags = frozenset(("minutes",) if name == "′" else ())
     return Reading(counted(amount, noun, match.language), tags, noun=noun.many)
 
 
@@ -239,8 +240,8 @@ def every(match: Match) -> Reading | None:
     amount = amount_in(match)
     if not word:
         return None
-    is_one = match.numbers.singular(amount.value)
-    return Reading(f"{word} {number(amount, match.language, noun.gender)}", NUMBER, is_one=is_one)
+    words = f"{word} {number(amount, match.language, noun.gender)}"
+    return Reading(words, NUMBER, is_one=match.numbers.singular(amount.value))
 
 
 def each(match: Match) -> Reading | None:
@@ -258,5 +259,4 @@ def rate(match: Match) -> Reading | None:
 
 def named_per(match: Match) -> Reading | None:
     """``0,5 ml por kg``: a unit after the word for what things are counted for."""
-    is_letter = len(match["u"]) == 1
-    return None if is_letter else Reading(match.record.units[match["u"]].one)
+    return None if len(match["u"]) == 1 else Reading(match.record.units[match["u"]].one)

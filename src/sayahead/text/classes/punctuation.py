@@ -16,7 +16,7 @@ def pause(match: Match) -> Reading | None:
 
 
 def slash(match: Match) -> Reading | None:
-    """A stroke between spaces."""
+    """A stroke between spaces, a step of a menu: a pause."""
     return Reading("", mark=",")
 
 

@@ -18,8 +18,7 @@ def span(match: Match) -> Reading | None:
     low = worth(text, match.language)
     high = worth(match["b"], match.language)
     is_code = amount_of(match["b"], match.language) is None
-    is_far = 0 < 10 * low < high and len(match["b"]) - len(text) > 1
-    if is_far:
+    if 0 < 10 * low < high and len(match["b"]) - len(text) > 1:
         return Reading("", mark=",")
     return SILENT if is_code else until(match)
 

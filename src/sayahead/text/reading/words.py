@@ -31,6 +31,7 @@ OPTIONAL = (
     "before_noun",
     "before_price",
     "before_size",
+    "ratings",
     "before_town",
     "before_weekday",
     "common",
