@@ -350,3 +350,51 @@ def test_the_lowest_temperature_is_feminine(tag: str, low: str, degrees: str) ->
 def test_a_code_with_a_letter_is_no_range(code: str) -> None:
     for tag in ROMANCE:
         assert read_as(tag, f"xa {code}, xo").split()[-2] == f"{code[-1]},"
+
+
+@pytest.mark.parametrize("tag", ["de", *ROMANCE])
+@pytest.mark.parametrize("gap", [22, 4, 11, 30, 7])
+def test_what_is_ahead_in_seconds(tag: str, gap: int) -> None:
+    seconds = language_of(tag).record.units["s"].many
+    for text in (f"(xa, -{gap}″) xo", f"xa +{gap}'' xo", f"xa −{gap}″, xo"):
+        assert seconds in read_as(tag, text), text
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+@pytest.mark.parametrize("day", ["31/10", "25/12", "13/1", "28/02", "17/9"])
+def test_a_day_in_brackets_that_is_no_part_is_a_date(tag: str, day: str) -> None:
+    record = language_of(tag).record
+    assert record.month_names[int(day.split("/")[1]) - 1] in read_as(tag, f"xa 12 ({day}), xo")
+
+
+@pytest.mark.parametrize("tag", ROMANCE)
+def test_a_short_weekday_before_a_colon_ends_nothing(tag: str) -> None:
+    record = language_of(tag).record
+    for weekday in list(record.weekdays)[:7]:
+        text = f"{weekday.capitalize()}.: xa"
+        assert ends(tag, text) == 1
+        assert read_as(tag, text).split(":")[0].lower() == record.weekdays[weekday].lower()
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "said"),
+    [
+        ("fr", "6 bout. de vin", "six bouteilles"),
+        ("fr", "au 14 r. Pasteur", "quatorze rue Pasteur"),
+        ("fr", "sans avis méd.", "avis médical"),
+        ("fr", "4e ét. ss asc.", "sans ascenseur"),
+        ("es", "disp. 1 dic.", "uno de diciembre"),
+        ("es", "cocina equip., xo", "cocina equipada"),
+        ("it", "12 h x € 65", "ore per sessantacinque"),
+        ("it", "pag. a 30 gg. f.m., xo", "pagamento a trenta giorni fine mese"),
+        ("it", "mare p. mosso", "poco mosso"),
+        ("it", "lib. 1/12", "primo dicembre"),
+        ("it", "lun. 8.45-13", "otto e quarantacinque"),
+        ("pt", "desc. de 2 h", "descanso de duas horas"),
+        ("pt", "sem orientação méd.", "médica"),
+        ("pt", "disp. 1º/12", "primeiro de dezembro"),
+        ("pt", "10 gts/kg", "dez gotas por"),
+    ],
+)
+def test_short_forms_of_everyday_texts(tag: str, text: str, said: str) -> None:
+    assert said in read_as(tag, f"xa {text}")
