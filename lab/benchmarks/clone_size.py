@@ -13,6 +13,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from output import tell
+
 ROOT = Path(__file__).parents[2]
 WAYS: dict[str, tuple[list[str], list[str]]] = {
     "all": ([], []),
@@ -65,9 +67,7 @@ def main() -> None:
             for number, (way, chosen) in enumerate(WAYS.items())
         ]
     text = json.dumps(rows, indent=1)
-    print(text)
-    if arguments.out is not None:
-        arguments.out.write_text(text + "\n", encoding="utf-8")
+    tell([text], arguments.out)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import random
 import sys
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from output import tell_figures
 from sayahead import load_voice
 from sayahead.casting import Speakers
 from sayahead.research import SessionOptions
@@ -117,10 +117,7 @@ def main() -> int:
             "rtf": round(spent_s / (len(samples) / RATE), 4),
             "session_ms": round(change_ms, 3),
         }
-    text = json.dumps(results, indent=1)
-    if arguments.json:
-        arguments.json.write_text(text + "\n", encoding="utf-8")
-    print(text)
+    tell_figures(results, arguments.json)
     return 0
 
 

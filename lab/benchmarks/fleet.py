@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import platform
 import signal
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from output import tell_figures
 from sayahead.client import AsyncClient, ServerError
 from sayahead.deploy.ray import ENVIRONMENT, build
 
@@ -237,9 +237,7 @@ def main() -> int:
     server.terminate()
     server.wait(60)
     serve.shutdown()
-    print(json.dumps(result, indent=1))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    tell_figures(result, arguments.json)
     return 0
 
 

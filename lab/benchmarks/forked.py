@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import os
 from multiprocessing import get_context
 from pathlib import Path
 
+from output import tell_figures
 from sayahead.server.synthesis.capacity import spoken
 from sayahead.voice import Voice, load_voice
 
@@ -55,9 +55,7 @@ def main() -> None:
     for process in processes:
         process.join()
     told = {"loaded_mb": memory(), "processes_mb": rows}
-    print(json.dumps(told))
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    tell_figures(told, arguments.json)
 
 
 if __name__ == "__main__":

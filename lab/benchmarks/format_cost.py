@@ -8,11 +8,11 @@ counts."""
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 from pathlib import Path
 
+from output import tell_figures
 from sayahead import load_voice
 from sayahead.voice import Voice
 
@@ -45,8 +45,7 @@ def main() -> None:
             trials[name].append(cost(voice, name, seconds))
     # The first round loads what is loaded once.
     medians = {name: round(1000 * statistics.median(each[1:]), 1) for name, each in trials.items()}
-    args.out.write_text(json.dumps(medians, indent=1) + "\n", encoding="utf-8")
-    print(medians)
+    tell_figures(medians, args.out)
 
 
 if __name__ == "__main__":
