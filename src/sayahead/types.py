@@ -37,6 +37,8 @@ class Delivery:
     """Factor on the samples."""
     whispered: bool = False
     """Whether the vocal folds are still: all sound is breath."""
+    rise: float = 0.0
+    """Semitones that the pitch rises within each word, as at the end of a question."""
 
     def joined(self, other: Delivery) -> Delivery:
         """Both at once, within what voices can do."""
@@ -51,6 +53,8 @@ class Delivery:
             energy=min(max(self.energy * other.energy, 0.2), 4.0),
             volume=min(self.volume * other.volume, 4.0),
             whispered=self.whispered or other.whispered,
+            # Where one is monotonous, the other does not rise.
+            rise=self.rise * other.pitch_range + other.rise * self.pitch_range,
         )
 
 
@@ -157,7 +161,7 @@ class Segment:
     """(P,) how many times as fast as the session's speed each phoneme is said; None: as fast.
     Voices that cannot change their speed leave it alone."""
     tones: Floats | None = None
-    """(P, 4) how each phoneme is said: semitones, factors on pitch range and energy, and 1 where it
+    """(P, 5) how each phoneme is said: semitones, factors on pitch range and energy, and 1 where it
     is whispered; None: all as the voice has it. Voices that cannot change these leave them
     alone."""
     pause: float = 1.0

@@ -10,9 +10,9 @@ import pytest
 from support.toy import toy_session
 
 from sayahead import Voice
-from sayahead.engine.deliveries import Gain
+from sayahead.engine.deliveries import Gain, tones_of
 from sayahead.engine.session import Session
-from sayahead.types import PLAIN, Delivery, Floats
+from sayahead.types import PLAIN, Delivery, Floats, Pronunciation, Word
 from sayahead.voice import load_voice
 
 BEFORE = "Good morning to you. "
@@ -82,6 +82,47 @@ def test_pitch_and_range_and_effort(heart: Voice) -> None:
     soft, loud = (np.square(middle(Delivery(energy=factor))).mean() for factor in (0.4, 2.5))
     assert soft < np.square(plain).mean() < loud
     assert len(pitches(middle(Delivery(whispered=True)))) < 0.2 * len(pitches(plain))
+
+
+def ending(voice: Voice, text: str) -> float:
+    """The pitch of the last voiced stretch of a text, in octaves above its median."""
+    found = pitches(samples_of_text(voice, text))
+    return float(np.log2(np.median(found[-3:]) / np.median(found)))
+
+
+def samples_of_text(voice: Voice, text: str) -> Floats:
+    """A text word by word."""
+    session = voice.session()
+    for word in text.split(" "):
+        session.push(f"{word} ")
+    session.finish()
+    return np.concatenate([chunk.samples for chunk in session.chunks()])
+
+
+def test_a_question_that_is_answered_with_yes_or_no_rises(heart: Voice) -> None:
+    said, asked, alone = (
+        ending(heart, f"You are coming home tomorrow{mark}") for mark in (".", "?", " ?")
+    )
+    assert asked > said + 0.15
+    # Where the mark stands by itself, the word before it rises.
+    assert alone == pytest.approx(asked, abs=0.1)
+
+
+def test_a_rise_is_on_the_sounds_of_a_word_and_its_mark_goes_on_with_it() -> None:
+    word = Pronunciation(np.arange(7), first=1, end=5)
+    tones = tones_of([Word("so?", 0, 3, delivery=Delivery(rise=8))], [word])
+    assert tones is not None
+    starts, rises = tones[:, 0], tones[:, 4]
+    assert starts[0] == rises[0] == 0
+    # Each sound begins where the one before ended, and the last ends at the top.
+    assert np.allclose(starts[2:5], starts[1:4] + rises[1:4])
+    assert starts[4] + rises[4] == starts[5] == 8
+    assert (np.diff(rises[1:5]) > 0).all()
+
+
+def test_a_monotonous_question_does_not_rise() -> None:
+    joined = Delivery(pitch_range=0.4, rise=8).joined(Delivery(pitch_range=0.0))
+    assert joined.rise == 0
 
 
 def test_pace_is_that_of_the_text_that_follows(heart: Voice) -> None:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sayahead.types import PLAIN, Delivery, Floats, Word
+from sayahead.types import PLAIN, Delivery, Floats, Pronunciation, Word
 
-PLAIN_TONE = np.array([0.0, 1.0, 1.0, 0.0], np.float32)
+PLAIN_TONE = np.array([0.0, 1.0, 1.0, 0.0, 0.0], np.float32)
 """A row of ``Segment.tones`` that changes nothing."""
 RAMP_S = 0.01
 """How long a change of volume takes."""
@@ -56,14 +55,34 @@ class Deliveries:
         return replace(word, speed=speed, delivery=PLAIN if rest == PLAIN else rest)
 
 
-def tones_of(words: Sequence[Word], counts: NDArray[np.int64]) -> Floats | None:
-    """(P, 4) ``Segment.tones`` of words with so many phonemes each (N,); None where they change
-    nothing."""
+def tones_of(words: Sequence[Word], pronunciations: Sequence[Pronunciation]) -> Floats | None:
+    """(P, 5) ``Segment.tones`` of the phonemes of words; None where they change nothing."""
     deliveries = [word.delivery for word in words]
     if all(delivery is PLAIN for delivery in deliveries):
         return None
-    rows = [(way.pitch, way.pitch_range, way.energy, float(way.whispered)) for way in deliveries]
-    return np.repeat(np.array(rows, np.float32), counts, axis=0)
+    for at, (word, delivery) in enumerate(zip(words[1:], deliveries[1:], strict=True)):
+        if delivery.rise and not any(map(str.isalnum, word.text)):
+            # A question mark by itself: the word before it rises.
+            deliveries[at] = deliveries[at].joined(delivery)
+    tones = [
+        tones_of_word(delivery, word)
+        for delivery, word in zip(deliveries, pronunciations, strict=True)
+    ]
+    return np.concatenate(tones)
+
+
+def tones_of_word(delivery: Delivery, word: Pronunciation) -> Floats:
+    """(P, 5) the tones of one word."""
+    row = (delivery.pitch, delivery.pitch_range, delivery.energy, float(delivery.whispered), 0.0)
+    tones = np.tile(np.array(row, np.float32), (len(word.ids), 1))
+    if delivery.rise:
+        # Most of the rise is at the end.
+        shares = np.linspace(0, 1, word.end - word.first + 1, dtype=np.float32) ** 2
+        edges = delivery.rise * shares
+        tones[word.first : word.end, 0] += edges[:-1]
+        tones[word.first : word.end, 4] = np.diff(edges)
+        tones[word.end :, 0] += edges[-1]
+    return tones
 
 
 class Gain:

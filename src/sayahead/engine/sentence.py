@@ -426,7 +426,7 @@ class Words:
         if any(word.speed != 1.0 for word in shown):
             rates = [*(word.speed for word in shown), *(1.0 for _ in predicted)]
             speeds = np.repeat(np.array(rates, np.float32), np.diff(bounds))
-        tones = tones_of([*shown, *predicted], np.diff(bounds))
+        tones = tones_of([*shown, *predicted], pronunciations)
         return Segment(
             ids,
             bounds[len(words)],

@@ -26,7 +26,7 @@ def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
 
 
 def tones_of(left: Floats, segment: Segment, count: int) -> Floats | None:
-    """(count, 4) ``Segment.tones`` of phonemes of the past, of a segment's, and of what follows
+    """(count, 5) ``Segment.tones`` of phonemes of the past, of a segment's, and of what follows
     them; None where all are plain."""
     if segment.tones is None and (left == PLAIN_TONE).all():
         return None
@@ -40,10 +40,19 @@ def tones_of(left: Floats, segment: Segment, count: int) -> Floats | None:
     return tones
 
 
-def toned_pitch(f0: Floats, tones: Floats) -> Floats:
-    """(T,) pitch in Hz of frames (T,) as their tones (T, 4) want it."""
+def shares_of(units: Ids) -> Floats:
+    """(T,) how much of its phoneme is over at each unit, of durations in units (N,)."""
+    begins = np.repeat(np.cumsum(units) - units, units)
+    shares = (np.arange(len(begins)) - begins + 0.5) / np.repeat(units, units)
+    return np.asarray(shares, np.float32)
+
+
+def toned_pitch(f0: Floats, tones: Floats, shares: Floats) -> Floats:
+    """(T,) pitch in Hz of frames (T,) as their tones (T, 5) want it; ``shares`` (T,): how much of
+    its phoneme is over at each."""
     octaves = np.log2(np.maximum(f0, 1.0) / MIDDLE_HZ)
-    pitch = MIDDLE_HZ * 2 ** (octaves * tones[:, 1] + tones[:, 0] / 12)
+    semitones = tones[:, 0] + tones[:, 4] * shares
+    pitch = MIDDLE_HZ * 2 ** (octaves * tones[:, 1] + semitones / 12)
     pitch = np.where(f0 > UNVOICED_HZ, np.clip(pitch, MIN_HZ, MAX_HZ), f0)
     return np.where(tones[:, 3] > 0, 0.0, pitch).astype(np.float32)
 

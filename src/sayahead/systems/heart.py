@@ -16,7 +16,7 @@ from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of, shared_graphs_of
 from sayahead.engine.stages import Frames, Shapeable
 from sayahead.errors import VoiceError
-from sayahead.systems.durations import speeds_of, toned_pitch, tones_of, whole_units
+from sayahead.systems.durations import shares_of, speeds_of, toned_pitch, tones_of, whole_units
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers, speaker_tables
 from sayahead.text.saying.espeak.misaki import reader
@@ -41,7 +41,7 @@ class HeartState:
     speeds: Floats
     """(P,) how many times as fast as the session's speed they are said."""
     tones: Floats
-    """(P, 4) their tones (``Segment.tones``)."""
+    """(P, 5) their tones (``Segment.tones``)."""
     held: int
     """Units at the end of ``units`` that are not final yet."""
     done: int
@@ -254,16 +254,19 @@ class HeartAcoustic:
         prosody's next cache.
 
         ``units`` (N,): durations of the encoded rows; ``past`` of them are final already; ``tones``
-        (N, 4) of them."""
+        (N, 5) of them."""
         # The last final unit's prosody is computed once more, to see how it has changed with what
         # is known now.
         again = min(1, state.done)
-        rows = np.repeat(np.arange(len(units)), units.astype(np.intp))[max(0, past - again) :]
+        begin = max(0, past - again)
+        rows = np.repeat(np.arange(len(units)), units.astype(np.intp))[begin:]
+        shares = shares_of(units)[begin:]
         encoding = text["prosody_encoding"]
         if again and not past:
             # It is the last of a phoneme that is not encoded again.
             encoding = np.concatenate([state.recent[1:, -encoding.shape[1] :], encoding])
             rows = np.append(0, rows + 1)
+            shares = np.append(np.float32(1), shares)
         wanted = min(commit + self._right_units, len(rows) - again)
         prosody = self._prosody(
             prosody_encoding=encoding[rows[: again + commit + self._right_units + self.REACH]],
@@ -283,7 +286,8 @@ class HeartAcoustic:
             # The unit that is computed once more has the tone of the next one, to which the pitch
             # then glides.
             shown = np.concatenate([tones[frames[:1]].repeat(before, axis=0), tones[frames]])
-            f0 = toned_pitch(f0, shown)
+            over = shares[: again + wanted].repeat(self.FRAMES_PER_UNIT)
+            f0 = toned_pitch(f0, shown, over)
             energy = energy + np.log(tones[frames, 2])
         f0 = self._glided(f0, before, state.pitch)
         columns = [sound[frames], f0[:, None], energy[:, None]]

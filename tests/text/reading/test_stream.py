@@ -227,3 +227,32 @@ def test_a_number_waits_for_no_more_than_may_change_it(text: str, last: str) -> 
     """Groups of an account do not wait for each other, nor a number for a scale behind it."""
     words = TokenReader(language_of("en")).push(text)
     assert last in [word.text for word in words]
+
+
+@pytest.mark.parametrize(
+    ("language", "rising", "falling"),
+    [
+        (
+            "en",
+            ("Is it true?", "You are leaving already?", "Yes?", "Well, do you know what it is?"),
+            ("What is it?", "And what now?", "Who's there?", "Hello there, how are you?", "No."),
+        ),
+        ("es", ("¿Vienes a casa?", "¿Sabe usted qué hora es?"), ("¿Y qué?", "¿De dónde eres?")),
+        (
+            "fr",
+            ("Est-ce que tu viens ?", "Tu viens?"),
+            ("Qu'est-ce que c'est ?", "À quelle heure?"),
+        ),
+        ("it", ("Vieni a casa?",), ("Cos'è?", "Dov'è?", "E quando?")),
+        ("pt", ("Você vem?",), ("O que é isso?", "Onde está?")),
+        ("pl", (), ("Czy to prawda?",)),
+    ],
+)
+def test_questions_without_a_question_word_rise(
+    language: str, rising: tuple[str, ...], falling: tuple[str, ...]
+) -> None:
+    for text in rising + falling:
+        words = read(language, *text)
+        rises = [word.delivery.rise > 0 for word in words]
+        assert rises == [False] * (len(words) - 1) + [text in rising], text
+        assert words == read(language, text)

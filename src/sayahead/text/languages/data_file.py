@@ -215,8 +215,8 @@ class _File:
 _TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
     **dict.fromkeys(
         "starters openers names clubs linking letter_suffixes hour_words lasting centuries"
-        " between_words firms times each_units wars hours per_words datives hotels places whole"
-        " roads verbs plurals dated_at".split(),
+        " asks between_words firms times each_units wars hours per_words datives hotels places"
+        " whole roads verbs plurals dated_at".split(),
         _File.words,
     ),
     **dict.fromkeys(

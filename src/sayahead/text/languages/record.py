@@ -88,6 +88,9 @@ class Record:
     linking: frozenset[str] = frozenset()
     """Words of five letters and more between what tells of a number's figures and these: ``die PIN
     lautet 4711``."""
+    asks: frozenset[str] = frozenset()
+    """Words with which a question begins that is not answered with yes or no, so that the voice
+    falls; without any, no question rises."""
     many_days: tuple[str, ...] = ()
     """Words before several days of one month: ``les 17/18 juin``."""
     pressure: str = ""

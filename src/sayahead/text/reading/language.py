@@ -42,6 +42,10 @@ class Language(Words):
         own = [Line("", text, f"{file}:{number}") for file, number, text in record.grammar]
         rules = parse([*own, *common_lines(record)], self.vocabularies, macros_of(record))
         self.grammar = Grammar(rules, self.vocabularies)
+        asked = "|".join(sorted(record.asks))
+        self.falling = re.compile(rf"(?:\S{{1,4}} )?(?:{asked})" + r"\b" * bool(asked))
+        """Matches the clause of a question that falls; the word may come after a short one: "and
+        what". Without such words, all do."""
         self._sayers: dict[Rule, Sayer] = {rule: self._sayer(rule) for rule in rules}
         self._tags: dict[str, frozenset[str]] = self._announcing(rules)
         self._heads = {word.partition("-")[0] for word in self._tags if "-" in word}

@@ -21,7 +21,7 @@ from sayahead.text.reading.long_readings import in_portions
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.trace import TokenTrace, open_traces
 from sayahead.text.reading.unspaced import numeral_portions, segments_of
-from sayahead.types import Word
+from sayahead.types import PLAIN, Delivery, Word
 
 MAX_TOKEN = 160
 """Characters after which a token is decided, whatever could still follow."""
@@ -40,6 +40,12 @@ CARRIED = frozenset(
 WEEKDAY = frozenset(("weekday", "after:weekday_forms"))
 PAUSED = CARRIED | WEEKDAY | {"capital"}
 """What goes on across a comma or a colon: "Mo., 3. Feb."."""
+QUESTION = Delivery(pitch_range=0.4, rise=6.0)
+"""The last word of a question that is answered with yes or no: its fall becomes a rise."""
+ENDINGS = {("?", False): QUESTION}
+"""How a sentence's last word is said, by its mark and whether a question falls."""
+MAX_OPENING = 40
+"""Characters of a clause in which a question word may begin it."""
 QUOTES = {'"': '"', "“": '"', "”": '"', "'": "'"}
 """Quotation marks, each as that which closes what it opens."""
 QUOTED = {'"': frozenset({"quoted"}), "'": frozenset({"quoted", "ticked"})}
@@ -51,6 +57,7 @@ FIRST = frozenset({"first"})
 MARKED = frozenset({"marked"})
 """That of one with nothing between it and a mark before."""
 
+_CLAUSE = re.compile(r".*[,;:—] ")
 _RUN = re.compile(rf"[^\W_]{{1,{MAX_RUN}}}|.", re.DOTALL)
 
 
@@ -393,11 +400,12 @@ class TokenReader:
         """A mark by itself: a pause, or the end of a sentence whose last word is out already."""
         self._opens = ""
         if reading.ends:
-            self._words.append(Word(reading.mark, start, end, ends=True))
+            self._words.append(self._asked(Word(reading.mark, start, end, ends=True), reading.mark))
             self._end_sentence()
         elif not self._is_paused:
             self._words.append(Word(reading.mark, start, end))
             self._is_paused = True
+            self._clause = ""
             self._last_end = end
 
     def _emit(self, *, ends: bool = False) -> None:
@@ -416,11 +424,26 @@ class TokenReader:
         self._is_open = True
         self._is_paused = False
         self._last_end = word.end
-        self._words += self._cut(Word(text, word.start, word.end, ends=is_last))
+        self._clause_goes_on(text)
+        *others, last = self._cut(Word(text, word.start, word.end, ends=is_last))
+        self._words += [*others, self._asked(last, word.mark)]
         if is_last:
             self._end_sentence()
 
+    def _asked(self, last: Word, mark: str) -> Word:
+        """The last word of a sentence, as its mark wants it said."""
+        return replace(last, delivery=ENDINGS.get((mark, self._falls), PLAIN))
+
+    def _clause_goes_on(self, text: str) -> None:
+        """Look whether the clause begins with a question word."""
+        self._clause = _CLAUSE.sub("", f"{self._clause}{text.lower()} ")[:MAX_OPENING]
+        self._falls |= self._language.falling.match(self._clause) is not None
+
     def _end_sentence(self) -> None:
+        self._clause = ""
+        """How it begins, in small letters."""
+        self._falls = False
+        """Whether a question falls: a clause of it began with a question word."""
         self._quotes = set()
         self._is_open = False
         self._is_paused = False
