@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import re
 from pathlib import Path
@@ -27,7 +28,7 @@ def inflected(word: str) -> Inflected | None:
     m = pattern.fullmatch(word.lower())
     if m is None:
         return None
-    apart, prefix, stem, ending = (table.get(m[name], "") for name in PARTS)
+    apart, prefix, stem, ending = (table.get(part, "") for part in m.group(*PARTS))
     return Inflected(apart + prefix, stem, ending)
 
 
@@ -53,5 +54,4 @@ def _table() -> tuple[dict[str | None, str], re.Pattern[str]]:
         rf"(?:(?=(?:{apart}|{prefix}).)(?P<apart>{apart})?(?P<prefix>{prefix})?(?={verbs}|{participles})"
         rf"|(?={verbs}))(?P<stem>{verbs}|{participles})(?P<ending>{finite}|{adjective})(?<!test)"
     )
-    table = functools.reduce(dict.__or__, sections.values(), {})
-    return table, pattern
+    return dict[str | None, str](collections.ChainMap(*reversed(sections.values()))), pattern
