@@ -28,7 +28,8 @@ def inflected(word: str) -> Inflected | None:
     m = pattern.fullmatch(word.lower())
     if m is None:
         return None
-    apart, prefix, stem, ending = (table.get(part, "") for part in m.group(*PARTS))
+    parts = m.groupdict("")
+    apart, prefix, stem, ending = (table.get(parts[name], "") for name in PARTS)
     return Inflected(apart + prefix, stem, ending)
 
 
@@ -36,7 +37,7 @@ PARTS = ("apart", "prefix", "stem", "ending")
 
 
 @functools.cache
-def _table() -> tuple[dict[str | None, str], re.Pattern[str]]:
+def _table() -> tuple[dict[str, str], re.Pattern[str]]:
     """What each part stands for, and the pattern of a form."""
     sections = dict[str, dict[str, str]]()
     for line in TABLE.read_text(encoding="utf-8").splitlines():
@@ -54,4 +55,4 @@ def _table() -> tuple[dict[str | None, str], re.Pattern[str]]:
         rf"(?:(?=(?:{apart}|{prefix}).)(?P<apart>{apart})?(?P<prefix>{prefix})?(?={verbs}|{participles})"
         rf"|(?={verbs}))(?P<stem>{verbs}|{participles})(?P<ending>{finite}|{adjective})(?<!test)"
     )
-    return dict[str | None, str](collections.ChainMap(*reversed(sections.values()))), pattern
+    return dict(collections.ChainMap(*reversed(sections.values()))), pattern
