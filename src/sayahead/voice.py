@@ -266,16 +266,18 @@ class Voice:
         return made
 
     def _rendering(self, options: SessionOptions) -> Rendering:
+        """How the stages make sound with these options; the voice's own hold-back where none is
+        given."""
+        given_s = options.hold_back_s
         defaults = self.config.defaults
-        held_s = options.hold_back_s
-        speed = check_number("speed", options.speed, *self.config.speed)
-        held = (
-            (defaults.hold_back_s, defaults.blind_hold_back_s)
-            if held_s is None
-            else (held_s, held_s)
-        )
         return Rendering(
-            speed, *held, options.seed, options.k2, options.delta, self._speaker(options.speaker)
+            check_number("speed", options.speed, *self.config.speed),
+            defaults.hold_back_s if given_s is None else given_s,
+            defaults.blind_hold_back_s if given_s is None else given_s,
+            options.seed,
+            options.k2,
+            options.delta,
+            self._speaker(options.speaker),
         )
 
     def _speaker(self, given: str | int | None) -> int:

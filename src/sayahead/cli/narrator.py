@@ -114,6 +114,7 @@ class Narrator:
                     self._current = None
 
     def _say(self, job: Job) -> Heard:
+        """Speak a text to its end, or until it is stopped; what was heard of it."""
         speech = self._voices(job.voice).speak(job.text, **job.options)
         output = self._output(speech.sample_rate)
         with self._lock:
@@ -124,4 +125,5 @@ class Narrator:
                     break
             if not job.stopped:
                 output.drain()
+            # Of speech that has been played to its end, cancelling tells that all was heard.
             return speech.cancel()

@@ -122,7 +122,9 @@ class Pace:
         self._own_s += samples / self._rate * self._speed
 
     def lag_s(self, spoken: int, waiting: int) -> float:
-        """The lag, where ``spoken`` characters have been spoken and ``waiting`` ones have not."""
+        """Seconds that speech is behind the text: the sound that is not played yet, and ``waiting``
+        characters at the mean length of the ``spoken`` ones. As many as ``CHARACTERS`` of a usual
+        length count beside these, so that the first few decide little."""
         character_s = (self._own_s + self.CHARACTER_S * self.CHARACTERS) / (
             spoken + self.CHARACTERS
         )

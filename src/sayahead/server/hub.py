@@ -19,7 +19,7 @@ from sayahead.engine.onnx import cores
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.budgets import Account, Accounts, Reading
-from sayahead.server.operation.counters import Of, Process
+from sayahead.server.operation.counters import PerClient, Process
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import Owner
 from sayahead.server.operation.settings import Settings
@@ -474,18 +474,18 @@ class Hub:
     def _count(self, caller: Caller, places: int) -> None:
         self._owner.check()
         self._taken += places
-        self.counters.add(Of.PLACES, caller.share, places)
+        self.counters.add(PerClient.PLACES, caller.share, places)
         self.counters.tell(Process.TAKEN, self._taken)
         self.counters.tell(Process.CONNECTIONS, len(self._leases))
         if not self.access.open:
-            own = self.counters.sum(Of.PLACES, caller.share) - self.counters.elsewhere(
-                Of.PLACES, caller.share
+            own = self.counters.sum(PerClient.PLACES, caller.share) - self.counters.elsewhere(
+                PerClient.PLACES, caller.share
             )
             self.usage.take(caller.share, round(own))
 
     def _places(self, share: str) -> int:
         """Places that a client takes in all processes."""
-        return int(self.counters.sum(Of.PLACES, share))
+        return int(self.counters.sum(PerClient.PLACES, share))
 
     def open_utterance(self, lease: Lease) -> None:
         """Take a place for one more utterance. RefusedError if there is none."""

@@ -26,9 +26,9 @@ def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | N
     """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra.
 
     ``sample_rate`` is only needed for samples; chunks have their own."""
-    rate, given = opened(sound, sample_rate)
+    rate, pieces = rate_and_pieces(sound, sample_rate)
     with Player(rate) as player:
-        for samples in given:
+        for samples in pieces:
             player.write(samples)
         player.drain()
 
@@ -41,15 +41,15 @@ def save(
     """Write samples (S,), or chunks as they come, to a file: .wav, .flac, .mp3, .opus, .ogg or
     .aac.
 
-    ``sample_rate`` is only needed for samples; chunks have their own. A file that is there stays
-    where there is no sound.
+    ``sample_rate`` is only needed for samples; chunks have their own. If the sound turns out to be
+    empty, an existing file is left as it is.
     """
     path = path_of(path)
     make = writer(path)
-    rate, given = opened(sound, sample_rate)
+    rate, pieces = rate_and_pieces(sound, sample_rate)
     sink = kept_until_written(path, functools.partial(make, path, sample_rate=rate))
     try:
-        for samples in given:
+        for samples in pieces:
             sink.write(samples)
     finally:
         sink.close()
@@ -97,7 +97,7 @@ def kept_until_written(path: Path, make: Callable[[], Sink]) -> Sink:
     return Late(make) if kept else make()
 
 
-def opened(sound: object, sample_rate: int | None) -> tuple[int, Iterator[Floats]]:
+def rate_and_pieces(sound: object, sample_rate: int | None) -> tuple[int, Iterator[Floats]]:
     """The samples per second of a sound, and its samples (S,) piece by piece. ConfigError where one
     is wrong."""
     if sample_rate is not None:

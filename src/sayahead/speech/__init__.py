@@ -289,6 +289,7 @@ class Speech:
         self._scheduler.live = live
         if self._text is None or self._session.cancelled:
             return
+        # Text that cannot block whoever takes the sound, or may, is read in their thread.
         if isinstance(self._text, AsyncIterable):
             self._reader = TaskReader(self._text, self)
         elif self._in_memory or self._wakes or not live:
@@ -296,7 +297,7 @@ class Speech:
             return
         else:
             self._reader = ThreadReader(self._text, self)
-        # Whoever forgets a text that is being spoken wants no more of it.
+        # When this object is collected, nothing more is read.
         weakref.finalize(self, self._reader.stop).atexit = False
         self._reader.start()
 

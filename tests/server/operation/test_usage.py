@@ -18,7 +18,7 @@ import pytest
 from support.servers import serving
 
 from sayahead.client import AsyncClient
-from sayahead.server.operation.counters import Of
+from sayahead.server.operation.counters import PerClient
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import BusyError, Owner, Worker
@@ -408,7 +408,7 @@ def test_only_what_waits_is_reserved() -> None:
     bill.close()
     bill.close()
     assert usage.refusal("acme", terms, 60) is None
-    assert usage._counters.sum(Of.WAITING, "acme") == 0
+    assert usage._counters.sum(PerClient.WAITING, "acme") == 0
     usage.close()
 
 

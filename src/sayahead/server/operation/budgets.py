@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TypeAlias
 
-from sayahead.server.operation.counters import Of, SharedCounters
+from sayahead.server.operation.counters import PerClient, SharedCounters
 from sayahead.server.operation.settings import Limits
 
 
@@ -19,7 +19,7 @@ class Counted:
     LOOK_S = 0.01
     """How often they are asked: a message must cost nothing."""
 
-    def __init__(self, counters: SharedCounters, what: Of, client: str) -> None:
+    def __init__(self, counters: SharedCounters, what: PerClient, client: str) -> None:
         self._counters = counters
         self._what = what
         self._client = client
@@ -204,10 +204,10 @@ class Accounts:
         messages = max(limits.messages_per_s, self.MESSAGES * share)
         requests = max(limits.requests_per_s, self.REQUESTS * share)
         each = {
-            Of.BYTES: limits.bytes_per_s,
-            Of.MESSAGES: messages,
-            Of.TEXTS: self.TEXTS * share,
-            Of.REQUESTS: requests,
+            PerClient.BYTES: limits.bytes_per_s,
+            PerClient.MESSAGES: messages,
+            PerClient.TEXTS: self.TEXTS * share,
+            PerClient.REQUESTS: requests,
         }
         bytes_, messages_, texts, requests_ = (
             Allowance(times * most, times * most, self._counted(what, client))
@@ -215,7 +215,7 @@ class Accounts:
         )
         return bytes_, messages_, texts, requests_
 
-    def _counted(self, what: Of, client: str | None) -> Counted | None:
+    def _counted(self, what: PerClient, client: str | None) -> Counted | None:
         if self._counters is None or client is None:
             return None
         return Counted(self._counters, what, client)

@@ -35,7 +35,7 @@ PATIENCE_S, LOOK_S = 0.005, 0.0001
 """How long a process waits for another's decision: one that stands still must not hold up all."""
 
 
-class Of(IntEnum):
+class PerClient(IntEnum):
     """What is counted of each client."""
 
     PLACES = 0
@@ -69,7 +69,7 @@ class Process(IntEnum):
     """Since when the longest idle connection is idle; 0: none."""
 
 
-LIVING = (Of.PLACES, Of.WAITING)
+LIVING = (PerClient.PLACES, PerClient.WAITING)
 """Counts that end with their process; the others only grow."""
 
 
@@ -94,7 +94,11 @@ class SharedCounters:
         else:
             arrays = mapped(path, shapes)
         self._keys, self._counts = arrays["keys"], arrays["counts"]
-        self._events, self._of, self._claims = arrays["events"], arrays["of"], arrays["claims"]
+        self._events, self._processes, self._claims = (
+            arrays["events"],
+            arrays["processes"],
+            arrays["claims"],
+        )
         # What is read at every message, as plain numbers: one of an array takes ten times as long.
         self._key_numbers = memoryview(self._keys.data).cast("B").cast("Q")
         self._numbers = memoryview(self._counts.data).cast("B").cast("d")
@@ -144,17 +148,17 @@ class SharedCounters:
 
     # Of each client.
 
-    def add(self, what: Of, client: str, amount: float) -> None:
+    def add(self, what: PerClient, client: str, amount: float) -> None:
         """A client takes so much more in this process."""
         self._numbers[(what * self.processes + self.index) * ROWS + self._row(client)] += amount
 
-    def sum(self, what: Of, client: str) -> float:
+    def sum(self, what: PerClient, client: str) -> float:
         """What a client takes in all processes."""
         first = what * self.processes * ROWS + self._row(client)
         numbers = self._numbers
         return sum(numbers[first + index * ROWS] for index in range(self.processes))
 
-    def elsewhere(self, what: Of, client: str) -> float:
+    def elsewhere(self, what: PerClient, client: str) -> float:
         """What a client takes in the other processes."""
         if self.processes == 1:
             return 0.0
@@ -165,7 +169,7 @@ class SharedCounters:
 
     def places(self) -> NDArray[np.float64]:
         """How many places each client that has some takes in all."""
-        own = self._counts[Of.PLACES]
+        own = self._counts[PerClient.PLACES]
         sums = own[0] if self.processes == 1 else own.sum(axis=0)
         taken: NDArray[np.float64] = sums[sums > 0]
         return taken
@@ -209,7 +213,7 @@ class SharedCounters:
             if self._keys[row, 0] == first and self._keys[row, 1] == second:
                 return row
         free = [row for row in rows if not self._keys[row, 0]]
-        idle = [row for row in rows if not self._counts[Of.PLACES, :, row].any()]
+        idle = [row for row in rows if not self._counts[PerClient.PLACES, :, row].any()]
         row = free[0] if free else min(idle or rows, key=lambda each: self._used[each])
         self._counts[:, :, row] = 0
         self._events[:, row] = 0
@@ -220,25 +224,25 @@ class SharedCounters:
 
     def tell(self, what: Process, value: float) -> None:
         """Say something of this process."""
-        self._of[what, self.index] = value
+        self._processes[what, self.index] = value
 
     def of(self, what: Process, index: int) -> float:
         """What a process says of itself."""
-        return float(self._of[what, index])
+        return float(self._processes[what, index])
 
     def all(self, what: Process) -> NDArray[np.float64]:
         """What each process says of itself."""
-        row: NDArray[np.float64] = self._of[what]
+        row: NDArray[np.float64] = self._processes[what]
         return row
 
     def alive(self, within_s: float) -> list[int]:
         """Processes that have told that they are alive so lately."""
         late = time.monotonic() - within_s
-        return [int(index) for index in np.flatnonzero(self._of[Process.BEAT] > late)]
+        return [int(index) for index in np.flatnonzero(self._processes[Process.BEAT] > late)]
 
     def clear(self, index: int) -> None:
         """A process has ended."""
-        self._of[:, index] = 0
+        self._processes[:, index] = 0
         for what in LIVING:
             self._counts[what, index] = 0
 
@@ -273,12 +277,12 @@ CLAIM = np.dtype([("digest", np.uint64), ("end", np.float64)])
 
 
 def layout(processes: int) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Shapes and types of what is in the file, in order."""
+    """Shapes and types of the arrays in the shared file, in the order of the file."""
     return {
         "keys": ((ROWS, 2), np.uint64),
         "used": ((ROWS,), np.float64),
-        "counts": ((len(Of), processes, ROWS), np.float64),
-        "of": ((len(Process), processes), np.float64),
+        "counts": ((len(PerClient), processes, ROWS), np.float64),
+        "processes": ((len(Process), processes), np.float64),
         "claims": ((processes, CLAIMS), CLAIM),
         "events": ((processes, ROWS, SECONDS, 2), np.uint32),
     }

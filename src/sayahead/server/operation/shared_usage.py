@@ -180,6 +180,7 @@ class Shared:
         *,
         begun: Callable[[], None] | None = None,
     ) -> list[Used]:
+        """What this server has used, from its file, and all others, from the database."""
         own = self._file.rows(first, last, key, begun=begun)
         what = {"server": self._file.server, "first": first, "last": last}
         if key is not None:

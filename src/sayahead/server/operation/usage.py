@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from sayahead.server.operation.counters import Of
+from sayahead.server.operation.counters import PerClient
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import BusyError, Owner, Worker
@@ -110,7 +110,7 @@ class Usage:
             self._noted.append(used)
             self._count += 1
             if used.characters:
-                self._counters.add(Of.CHARACTERS, key, used.characters)
+                self._counters.add(PerClient.CHARACTERS, key, used.characters)
 
     @property
     def current(self) -> bool:
@@ -264,7 +264,7 @@ class Usage:
         with self._ready:
             self._used[key] = time.monotonic()
             known = self._totals.get(key)
-            noted = self._counters.sum(Of.CHARACTERS, key)
+            noted = self._counters.sum(PerClient.CHARACTERS, key)
             owed = (
                 [row for row in self._owed + self._noted if row.key == key] if known is None else []
             )
@@ -297,7 +297,7 @@ class Usage:
         def keep() -> None:
             # What other processes have noted and not written yet is missed until the next time.
             owed.extend(self._owed + self._noted)
-            noted.update((key, self._counters.sum(Of.CHARACTERS, key)) for key in keys)
+            noted.update((key, self._counters.sum(PerClient.CHARACTERS, key)) for key in keys)
 
         totals = self._fixed(lambda begun: self.store.totals(keys, date, begun=begun), keep)
         with self._ready:
@@ -316,7 +316,7 @@ class Usage:
             (terms.characters_per_day, day, "day"),
             (terms.characters_per_month, month, "month"),
         ):
-            left = limit - used - round(self._counters.sum(Of.WAITING, key))
+            left = limit - used - round(self._counters.sum(PerClient.WAITING, key))
             if limit and characters > left:
                 return (
                     f"This key may have {limit} characters spoken in a {span}, of which"
@@ -347,7 +347,7 @@ class Usage:
         """So much more text of a key waits to be spoken, or less."""
         self._owner.check()
         if characters:
-            self._counters.add(Of.WAITING, key, characters)
+            self._counters.add(PerClient.WAITING, key, characters)
 
     def take(self, key: str, places: int) -> None:
         """A key takes so many places in this process now."""

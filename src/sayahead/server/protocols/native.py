@@ -117,7 +117,8 @@ class Native(SocketProtocol):
         yield m.Finish(name)
 
     def _cancel(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
-        """A listener whose place makes no sense is silenced all the same."""
+        """Silence the utterance even if ``played_s`` is invalid: the error is told, and the place
+        is taken as not given."""
         played_s = None
         try:
             if data.get("played_s") is not None:

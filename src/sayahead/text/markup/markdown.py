@@ -305,7 +305,8 @@ class MarkdownFilter(Rewriter):
         return is_end and len(run) > 1 and not is_path and not self._may_open(after)
 
     def _opens(self, run: str, after: str) -> bool:
-        """Whether marks begin an emphasis: before a word, or two stars within one."""
+        """Whether marks begin an emphasis (before a word, or two stars within one); if so, they are
+        counted as open."""
         if len(run) > MAX_STARS:
             return False
         is_inside = len(run) > 1 and run[0] == "*" and after.isalpha() and self._last.isalpha()

@@ -111,7 +111,7 @@ class TokenReader:
         self._is_paused = False
         self._is_aside = False
         self._new_sentence()
-        self._part()
+        self._start_token()
 
     # ---- the normalizer's methods --------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class TokenReader:
         self._take(self._filter.flush() + self._last(last))
         words = self._read(over=True)
         self._at += 1
-        self._part()
+        self._start_token()
         self._emit(ends=last == SENTENCE_END and self._pending is not None)
         return words + self._handed_out()
 
@@ -176,13 +176,16 @@ class TokenReader:
     # ---- characters to tokens ------------------------------------------------------------------
 
     def _new_sentence(self) -> None:
+        """Start a sentence: no word waits, no mark is open, and nothing is known of what came
+        before."""
         self._pending: _Pending | None = None
         self._opens = ""
         self._opens_at = -1
         self._end_sentence()
 
-    def _part(self, touching: frozenset[str] = frozenset()) -> None:
-        """A token begins at ``_at``, of which nothing has been looked at."""
+    def _start_token(self, touching: frozenset[str] = frozenset()) -> None:
+        """Start a token at ``_at``; none of its characters has been looked at. ``touching``: tags
+        of what stands directly before it."""
         self._touching = touching
         self._is_begun = False
         self._scanned = self._at
@@ -206,7 +209,7 @@ class TokenReader:
                 self._reach(self._places[self._at][0])
                 self._emit(ends=char == SENTENCE_END)
                 self._at += 1
-                self._part()
+                self._start_token()
             elif self._is_decided(over=over):
                 self._token()
             else:
@@ -328,7 +331,7 @@ class TokenReader:
         if text in QUOTES:
             self._quote(QUOTES[text], text)
         self._context = self._after(rule, text, reading)
-        self._part(GLUED if reading.text else MARKED if reading.mark else self._touching)
+        self._start_token(GLUED if reading.text else MARKED if reading.mark else self._touching)
 
     def _quote(self, closing: str, mark: str) -> None:
         """Take in a quotation mark: it closes what is open, or opens where nothing touches it."""

@@ -214,7 +214,11 @@ class Marked(Untagged):
         self._at = end
 
     def _feed(self, text: str) -> None:
-        """Give the normalizer text that stands at the present place of the source."""
+        """Give the normalizer text that stands at the present place of the source, parted by a
+        space from a word that a tag has ended.
+
+        ``_touching`` counts the characters at the end of what was given with no space after
+        them."""
         if self._apart and (text[0].isalnum() or text[0] == "-" or not text[0].isprintable()):
             self._space()
         self._apart = False

@@ -99,13 +99,15 @@ def is_up(node: Any) -> bool:
 
 
 def rows_needed(graph: Graph, ahead: int) -> dict[str, int]:
-    """How many of each tensor's rows after the commit it takes for ``ahead`` of the output's."""
+    """How many rows of each tensor, behind those that are final, it takes to compute ``ahead``
+    rows of the output behind its final ones."""
     needed = dict.fromkeys(graph.outputs, ahead)
     for node in reversed(graph.nodes):
         rows = max((needed.get(tensor, 0) for tensor in node.output), default=0)
         if node.op_type == "Conv":
             rows += attributes(node).get("pads", [0, 0])[1]
         if is_up(node):
+            # Each row of the input makes as many as the strides say, less the padding before them.
             about = attributes(node)
             rows = (rows - 1 + about.get("pads", [0, 0])[0]) // about["strides"][0] + 1
         for tensor in node.input:
