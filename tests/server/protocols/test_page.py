@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, Route
-from support.browser import NAME, Seat, chromium, drawl, seated
+from support.browser import NAME, Seat, drawl, seated
 from support.servers import KEY, Running, serving
 from support.toy_voices import toy
 
@@ -23,12 +23,6 @@ TEXT = "Hello there, how are you today? I am fine, thank you. "
 SENTENCE = "one two three four five six seven eight nine ten, eleven twelve. "
 LONG = SENTENCE * 40
 HAS_SOUND = ("ready", "now", "heard")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium(f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 from support.axe import axe, complaints
-from support.browser import Seat, chromium, drawl, seated
+from support.browser import Seat, drawl, seated
 from support.line import Line
 from support.servers import KEY, Running, serving
 
@@ -31,12 +31,6 @@ LOOKS: dict[str, dict[str, Any]] = {
 pytestmark = pytest.mark.slow
 looks = pytest.mark.parametrize("look", LOOKS)
 TEXT = "One two three four five. Six seven Привет eight nine ten eleven twelve. "
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -10,19 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser
-from support.browser import chromium, drawl, seated
+from support.browser import drawl, seated
 from support.servers import Running, serving
 
 from sayahead.text.styles.table import STYLES
 
 TEXT = "Hello there, how are you? 1 + 1 & 50 % is #fine"
 KNOWN = "document.getElementById('voice').value === 'toy'"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -8,18 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser
-from support.browser import NAME, chromium, drawl, seated
+from support.browser import NAME, drawl, seated
 from support.effort import FULL
 from support.servers import Running, serving
 
 TEXT = "Hello there, how are you today? I am fine, thank you. "
 LONG = "one two three four five six seven eight nine ten, eleven twelve. " * 40
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium(f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Request
-from support.browser import chromium, drawl, seated
+from support.browser import drawl, seated
 from support.line import Line
 from support.servers import KEY, Running, serving
 
@@ -18,12 +18,6 @@ TEXT = "One two three four five six seven eight nine ten eleven twelve."
 GONE = "!document.getElementById('banner').hidden"
 BACK = "document.getElementById('banner').hidden"
 STARTED = "document.querySelectorAll('#mirror :is(.ready, .now, .heard)').length > 2"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")
