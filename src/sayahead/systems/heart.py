@@ -398,13 +398,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
             )
         if SPEAKERS in config.files:
             own = {name: graphs[name] for name in OWN}
-            tables = speaker_tables(folder / SPEAKERS, own, len(config.speakers))
-            if lender is not None:
-                theirs = speaker_tables(home / SPEAKERS, own, len(lender.speakers))
-                tables = {
-                    name: np.concatenate([table, theirs[name]]) for name, table in tables.items()
-                }
-            several.append(Speakers(tables))
+            several.append(Speakers(tables_of(own, config, folder, lender, home)))
         return heart_stages(graphs, heart, config.phonemes, several[0] if several else None)
 
     several = list[Speakers]()
@@ -424,15 +418,37 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
             voice, normalizer=front.normalizer, phonemizer=phonemizer, openers=front.openers
         )
 
+    speakers, languages = numbered_speakers(config, heart, lender)
+    return of_speakers(voice, several[0], speakers, languages, reading)
+
+
+def tables_of(
+    graphs: Mapping[str, OnnxGraph],
+    config: VoiceConfig,
+    folder: Path,
+    lender: VoiceConfig | None,
+    home: Path,
+) -> dict[str, Floats]:
+    """The speakers' numbers of a voice, those of the voice that lends it its graphs behind them."""
+    tables = speaker_tables(folder / SPEAKERS, graphs, len(config.speakers))
+    if lender is None:
+        return tables
+    theirs = speaker_tables(home / SPEAKERS, graphs, len(lender.speakers))
+    return {name: np.concatenate([table, theirs[name]]) for name, table in tables.items()}
+
+
+def numbered_speakers(
+    config: VoiceConfig, heart: HeartConfig, lender: VoiceConfig | None
+) -> tuple[dict[str, int], dict[int, str]]:
+    """All speakers in the order of ``tables_of``, by name, and the languages of those that have
+    one of their own, by number."""
     speakers = dict(config.speakers)
     languages = dict(heart.languages)
     if lender is not None:
-        speakers = {
-            name: number + len(speakers) for name, number in lender.speakers.items()
-        } | speakers
+        count = len(speakers)
+        speakers = {name: number + count for name, number in lender.speakers.items()} | speakers
         languages = from_mapping(HeartConfig, lender.model, where="model").languages | languages
-    numbers = {speakers[name]: language for name, language in languages.items() if name in speakers}
-    return of_speakers(voice, several[0], speakers, numbers, reading)
+    return speakers, {speakers[name]: tag for name, tag in languages.items() if name in speakers}
 
 
 def heart_stages(
