@@ -63,9 +63,8 @@ def main() -> int:
     named = arguments.experiments or (list(there) if arguments.list else USUAL[arguments.paper])
     for name in named:
         if arguments.list:
-            print(
-                f"# {name}{'' if name in USUAL[arguments.paper] else ': needs more than the repository'}"  # noqa: E501
-            )
+            more = "" if name in USUAL[arguments.paper] else ": needs more than the repository"
+            print(f"# {name}{more}")
         begun = time.monotonic()
         for command in commands(there[name].read_text(encoding="utf-8")):
             line = filled(

@@ -94,11 +94,9 @@ class SharedCounters:
         else:
             arrays = mapped(path, shapes)
         self._keys, self._counts = arrays["keys"], arrays["counts"]
-        self._events, self._processes, self._claims = (
-            arrays["events"],
-            arrays["processes"],
-            arrays["claims"],
-        )
+        self._events = arrays["events"]
+        self._processes = arrays["processes"]
+        self._claims = arrays["claims"]
         # What is read at every message, as plain numbers: one of an array takes ten times as long.
         self._key_numbers = memoryview(self._keys.data).cast("B").cast("Q")
         self._numbers = memoryview(self._counts.data).cast("B").cast("d")

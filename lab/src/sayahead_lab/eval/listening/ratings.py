@@ -146,7 +146,8 @@ def preferences(answers: Sequence[Rating], seed: int, draws: int) -> list[dict[s
     rows = []
     for (first, second), leans in pairs.items():
         if math.fsum(one.score for one in leans) < 0:
-            first, second, leans = second, first, [replace(one, score=-one.score) for one in leans]
+            first, second = second, first
+            leans = [replace(one, score=-one.score) for one in leans]
         summary, p = interval(leans, seed, draws)
         share = {key: value + 0.5 for key, value in summary.items() if key != "n"}
         rows.append({"condition": first, "against": second, **share, "n": summary["n"], "p": p})
