@@ -179,8 +179,7 @@ class Cast(Session):
         """Make the session of who speaks first now, so that its errors come now."""
         self._session(self._parts[0])
 
-    # ---- the text
-    # ------------------------------------------------------------------------------------------------  # noqa: E501
+    # ---- the text --------------------------------------------------------------------------------
 
     def take(self, item: Item) -> None:
         if isinstance(item, Speaker):
@@ -308,8 +307,7 @@ class Cast(Session):
         after = part.places.text[stretch + 1 :]
         return min([place, *after[:1]])
 
-    # ---- the sound
-    # -----------------------------------------------------------------------------------------------  # noqa: E501
+    # ---- the sound -------------------------------------------------------------------------------
 
     def _session(self, part: Part) -> Session:
         """The session of a part, made where it is needed first."""
@@ -367,8 +365,7 @@ class Cast(Session):
         self._active += 1
         return True
 
-    # ---- how far it is
-    # -------------------------------------------------------------------------------------------
+    # ---- how far it is ---------------------------------------------------------------------------
 
     @property
     def _only(self) -> Session | None:

@@ -82,8 +82,7 @@ def _ordinal(match: Match, value: int, suffix: str) -> Reading:
     return Reading(match.numbers.ordinal(value, form) + rest, tags)
 
 
-# ---- full stops
-# ------------------------------------------------------------------------------------
+# ---- full stops ----------------------------------------------------------------------------------
 
 
 def dotted(match: Match) -> Reading | None:

@@ -83,8 +83,7 @@ class _File:
                 )
             yield number, key.strip(), value.strip()
 
-    # ---- tables
-    # --------------------------------------------------------------------------------------------------  # noqa: E501
+    # ---- tables ----------------------------------------------------------------------------------
 
     def words(self, lines: Lines) -> frozenset[str]:
         """Words, as many a line as there are."""

@@ -198,8 +198,7 @@ class MarkdownFilter(Rewriter):
         self._opens_line = False
         return indent + size
 
-    # ---- within a line
-    # -----------------------------------------------------------------------------
+    # ---- within a line ---------------------------------------------------------------------------
 
     def _rewrite(self, at: int) -> int | None:
         return _INLINE[self._held.chars[at]](self, at)

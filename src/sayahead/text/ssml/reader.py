@@ -231,8 +231,7 @@ class Marked(Untagged):
         self._give(" ", self._at)
         self._touching = 0
 
-    # ---- elements
-    # ------------------------------------------------------------------------------------------------  # noqa: E501
+    # ---- elements --------------------------------------------------------------------------------
 
     def _element(self, tag: Tag) -> None:
         """Do what a tag says."""
@@ -359,8 +358,7 @@ class Marked(Untagged):
             return "", ""
         return text or tag.attributes["ph"], phonemes
 
-    # ---- words
-    # ---------------------------------------------------------------------------------------------------  # noqa: E501
+    # ---- words -----------------------------------------------------------------------------------
 
     def _take(self, words: list[Word]) -> None:
         super()._take(words)
