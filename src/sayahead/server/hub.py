@@ -149,7 +149,12 @@ class Hub:
         self.access = Access(settings, siblings=self.siblings)
         self.metrics = Metrics()
         self.traces = Traces(settings)
-        self.usage = Usage(store_of(settings, self.siblings.folder), self.metrics, self.siblings)
+        self.usage = Usage(
+            store_of(settings, self.siblings.folder),
+            self.metrics,
+            self.siblings,
+            lasting=settings.usage is not None or settings.usage_database is not None,
+        )
         self.voices = voices or loaded or Voices(settings.voices)
         self.lexicon = None if settings.lexicon is None else Lexicon.of(settings.lexicon)
         """How words are said in all texts."""

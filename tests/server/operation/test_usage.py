@@ -18,10 +18,11 @@ import pytest
 from support.servers import serving
 
 from sayahead.client import AsyncClient
-from sayahead.server.operation.counters import PerClient
+from sayahead.server.operation.counters import PerClient, SharedCounters
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import BusyError, Owner, Worker
+from sayahead.server.operation.siblings import Siblings
 from sayahead.server.operation.transport import PIECE, Gathered
 from sayahead.server.operation.usage import SOUND_FREE_S, SOUND_PER_S, Usage
 from sayahead.server.operation.usage_file import File, Used, months_before, today
@@ -87,9 +88,57 @@ def test_a_bill_has_what_is_noted_and_not_written() -> None:
     usage.add("acme", "native", "toy", characters=7)
     assert usage.totals("acme") == (12, 12)
     assert usage.refusal("acme", Terms(characters_per_day=12), 1) is not None
-    assert sum(row.characters for row in usage._noted + usage._owed) == 7
+    assert sum(row.characters for row in usage._unwritten) == 7
     store.may.set()
     usage.close()
+
+
+def test_nothing_waits_for_a_store_that_ends_with_the_server() -> None:
+    store = Held()
+    usage = Usage(store, Metrics(), lasting=False)
+    usage.add("acme", "native", "toy", characters=5)
+    sent = list[str]()
+    usage.after(lambda: sent.append("sound"))
+    assert sent == ["sound"]
+    store.may.set()
+    assert usage.settle()
+    assert characters(usage) == 5
+    usage.close()
+
+
+def test_what_another_process_has_not_written_counts(tmp_path: Path) -> None:
+    """A quota missed it for a second."""
+    counted = tmp_path / "counters"
+    SharedCounters.make(counted, 2)
+    name = str(tmp_path / "usage.db")
+    stores = File(name), Held(name)
+    counters = [SharedCounters(2, index=index, path=counted) for index in range(2)]
+    here, other = (
+        Usage(store, Metrics(), Siblings(own)) for store, own in zip(stores, counters, strict=True)
+    )
+    other.add("acme", "native", "toy", characters=60)
+    assert here.totals("acme") == (60, 60)
+    here._refresh()
+    assert here.totals("acme") == (60, 60)
+    stores[1].may.set()
+    assert other.settle()
+    assert here.totals("acme") == (60, 60)
+    here._refresh()
+    assert here.totals("acme") == (60, 60)
+    other.close()
+    here.close()
+    for own in counters:
+        own.close()
+
+
+def test_what_a_process_could_not_write_ends_with_it(tmp_path: Path) -> None:
+    counted = tmp_path / "counters"
+    SharedCounters.make(counted, 2)
+    counters = SharedCounters(2, index=1, path=counted)
+    counters.add(PerClient.CHARACTERS, "acme", 60)
+    counters.clear(1)
+    assert counters.sum(PerClient.CHARACTERS, "acme") == counters.sum(PerClient.WRITTEN, "acme")
+    counters.close()
 
 
 def test_what_another_thread_touches_is_told() -> None:

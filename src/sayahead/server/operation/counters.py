@@ -48,6 +48,8 @@ class PerClient(IntEnum):
     """Characters that it has had spoken."""
     WAITING = 6
     """Characters that wait to be spoken."""
+    WRITTEN = 7
+    """Of the characters that it has had spoken, those whose bill is written."""
 
 
 class Process(IntEnum):
@@ -243,6 +245,8 @@ class SharedCounters:
         self._processes[:, index] = 0
         for what in LIVING:
             self._counts[what, index] = 0
+        # What it has not written is lost.
+        self._counts[PerClient.WRITTEN, index] = self._counts[PerClient.CHARACTERS, index]
 
     # Tokens.
 

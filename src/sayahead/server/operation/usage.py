@@ -3,7 +3,7 @@
 The event loop notes what a key uses, and a thread of its own writes that to the store. What is to
 be sent waits for it (``Usage.after``), so nothing leaves that was not billed; but it does not wait
 for a store that cannot be written, or for one that is slow: then usage is kept in memory until it
-can."""
+can. Nor does it wait for a store that ends with the server."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeAlias, TypeVar
 
 from sayahead.server.operation.counters import PerClient
 from sayahead.server.operation.keys import Terms
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import BusyError, Owner, Worker
 from sayahead.server.operation.siblings import Siblings
-from sayahead.server.operation.usage_file import Store, Used, merged, today
+from sayahead.server.operation.usage_file import Place, Store, Used, merged, today
 
 T = TypeVar("T")
+Sums: TypeAlias = tuple[int, int, float]
+"""Requests, characters and seconds of audio."""
+NOTHING: Sums = (0, 0, 0.0)
 log = logging.getLogger("sayahead.server")
 FRESH_S = 1.0
 """How often totals are asked for against which quotas are held: other servers add to them, too."""
@@ -55,17 +58,26 @@ class Usage:
     """What keys use, and what is left to each. Its methods are the event loop's, unless they say
     otherwise."""
 
-    def __init__(self, store: Store, metrics: Metrics, siblings: Siblings | None = None) -> None:
-        """``siblings``: the processes of this server, which share the store."""
+    def __init__(
+        self,
+        store: Store,
+        metrics: Metrics,
+        siblings: Siblings | None = None,
+        *,
+        lasting: bool = True,
+    ) -> None:
+        """``siblings``: the processes of this server, which share the store; ``lasting``: whether
+        the store outlives the server, so that nothing is sent before it is billed."""
         self._siblings = siblings or Siblings()
         self._counters = self._siblings.counters
         self.store = store
         self._metrics = metrics
+        self._lasting = lasting
         self._owner = Owner()
-        # Under `_ready`: what was noted and not yet taken to be written, how many rows were noted,
-        # and how many of these are written or have failed; places by key.
+        # Under `_ready`: sums of what was noted and not yet taken to be written, how often that
+        # was, and how much of it is written or has failed; places by key.
         self._ready = threading.Condition()
-        self._noted = list[Used]()
+        self._noted = dict[Place, Sums]()
         self._count = 0
         self._done = 0
         self._hurry = False
@@ -80,8 +92,8 @@ class Usage:
         self._patience: asyncio.TimerHandle | None = None
         self._behind = False
         self._loop: asyncio.AbstractEventLoop | None = None
-        # Totals of keys with their day and the characters noted until then, and when they were
-        # used.
+        # Totals of keys with their day and the characters that were written until then, and when
+        # they were used.
         self._totals = dict[str, tuple[str, int, int, float]]()
         self._used = dict[str, float]()
         self._process = f"{self._siblings.name}.{self._siblings.index}"
@@ -101,21 +113,37 @@ class Usage:
 
     # Noting and writing.
 
-    def add(self, key: str, protocol: str, voice: str, **what: Any) -> None:
+    def add(
+        self,
+        key: str,
+        protocol: str,
+        voice: str,
+        *,
+        requests: int = 0,
+        characters: int = 0,
+        audio_s: float = 0.0,
+    ) -> None:
         """Note what a key uses, before it gets it."""
         self._owner.check()
-        used = Used(key, today(), protocol, voice, **what)
-        self._metrics.used(used.key, used.voice, used.characters, used.audio_s)
+        self._metrics.used(key, voice, characters, audio_s)
+        place = key, today(), protocol, voice
         with self._ready:
-            self._noted.append(used)
+            sums = self._noted.get(place, NOTHING)
+            self._noted[place] = sums[0] + requests, sums[1] + characters, sums[2] + audio_s
             self._count += 1
-            if used.characters:
-                self._counters.add(PerClient.CHARACTERS, key, used.characters)
+            if characters:
+                self._counters.add(PerClient.CHARACTERS, key, characters)
+
+    @property
+    def _unwritten(self) -> list[Used]:
+        """What was noted and is not written."""
+        return self._owed + [Used(*place, *sums) for place, sums in self._noted.items()]
 
     @property
     def current(self) -> bool:
-        """Whether what is to be sent need not wait: all is written, or cannot be now."""
-        return self._behind or self._done >= self._count
+        """Whether what is to be sent need not wait: all is written, cannot be now, or would not
+        outlive the server."""
+        return not self._lasting or self._behind or self._done >= self._count
 
     def after(self, call: Callable[[], None]) -> None:
         """Call something on the event loop once all that was noted so far is written, in order; at
@@ -179,8 +207,8 @@ class Usage:
         """Write what was noted so far; whether that is possible."""
         with self._writing:
             with self._ready:
-                self._owed += self._noted
-                self._noted = []
+                self._owed = self._unwritten
+                self._noted = {}
                 count = self._count
             if not self._owed and count == self._done:
                 return True
@@ -194,6 +222,8 @@ class Usage:
                 )
                 failed = True
             else:
+                for row in self._owed:
+                    self._counters.add(PerClient.WRITTEN, row.key, row.characters)
                 self._owed = []
                 failed = False
             with self._ready:
@@ -243,7 +273,7 @@ class Usage:
         owed = list[Used]()
         rows = self._fixed(
             lambda begun: self.store.rows(first, last, key, begun=begun),
-            lambda: owed.extend(self._owed + self._noted),
+            lambda: owed.extend(self._unwritten),
         )
         more = [row for row in owed if first <= row.day <= last and key in (None, row.key)]
         return sorted(merged([*rows, *more]), key=lambda row: row.place)
@@ -264,10 +294,7 @@ class Usage:
         with self._ready:
             self._used[key] = time.monotonic()
             known = self._totals.get(key)
-            noted = self._counters.sum(PerClient.CHARACTERS, key)
-            owed = (
-                [row for row in self._owed + self._noted if row.key == key] if known is None else []
-            )
+        written = self._counters.sum(PerClient.WRITTEN, key)
         if known is None or known[0] != date:
             try:
                 day, month = self.store.glance(key, date)
@@ -275,10 +302,11 @@ class Usage:
                 log.error("Usage cannot be read.", extra={"why": str(error)})
                 day = 0
                 month = 0
-            known = date, *with_owed(owed, date, day, month), noted
+            known = date, day, month, written
             with self._ready:
                 self._totals[key] = known
         _, day, month, before = known
+        noted = self._counters.sum(PerClient.CHARACTERS, key)
         since = max(0, round(noted - before))
         return day + since, month + since
 
@@ -291,19 +319,15 @@ class Usage:
                 del self._used[key]
                 self._totals.pop(key, None)
             keys = list(self._used)
-        owed = list[Used]()
-        noted = dict[str, float]()
+        written = dict[str, float]()
 
         def keep() -> None:
-            # What other processes have noted and not written yet is missed until the next time.
-            owed.extend(self._owed + self._noted)
-            noted.update((key, self._counters.sum(PerClient.CHARACTERS, key)) for key in keys)
+            written.update((key, self._counters.sum(PerClient.WRITTEN, key)) for key in keys)
 
         totals = self._fixed(lambda begun: self.store.totals(keys, date, begun=begun), keep)
         with self._ready:
             for key, sums in totals.items():
-                more = [row for row in owed if row.key == key]
-                self._totals[key] = date, *with_owed(more, date, *sums), noted[key]
+                self._totals[key] = date, *sums, written[key]
 
     # Quotas and places.
 
@@ -437,11 +461,13 @@ class Bill:
         sent_s = max(audio_s, self._audio_s)
         counted = max(self._counted, spoken, int(SOUND_PER_S * (sent_s - SOUND_FREE_S)))
         if counted > self._counted or sent_s > self._audio_s:
-            what = {
-                "characters": counted - self._counted,
-                "audio_s": round(sent_s - self._audio_s, 6),
-            }
-            self._usage.add(self._key, self._protocol, self.voice, **what)
+            self._usage.add(
+                self._key,
+                self._protocol,
+                self.voice,
+                characters=counted - self._counted,
+                audio_s=round(sent_s - self._audio_s, 6),
+            )
             self._spoken = spoken
             self._counted = counted
             self._audio_s = sent_s
@@ -451,10 +477,3 @@ class Bill:
         """Nothing more is spoken. Harmless when repeated."""
         self._closed = True
         self.expect(self._end)
-
-
-def with_owed(owed: list[Used], date: str, day: int, month: int) -> tuple[int, int]:
-    """Characters of a day and its month, with those of rows that are not among them."""
-    day += sum(row.characters for row in owed if row.day == date)
-    month += sum(row.characters for row in owed if row.day[:7] == date[:7])
-    return day, month

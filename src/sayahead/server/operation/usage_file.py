@@ -4,6 +4,7 @@ a machine share."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import os
 import secrets
@@ -28,6 +29,7 @@ future."""
 KEPT_MONTHS = 13
 """Months of which each day is kept; of those before, each month."""
 LOG = "-wal"
+DAY_S = 86400
 FOLD_S = 3600.0
 """How often months are looked for that have become so old."""
 SCHEMA = """
@@ -396,7 +398,13 @@ def totals_of(base: sqlite3.Connection, key: str, date: str) -> tuple[int, int]:
 
 def today() -> str:
     """The day, in UTC."""
-    return time.strftime("%Y-%m-%d", time.gmtime(time.time()))
+    return day_of(int(time.time() // DAY_S))
+
+
+@functools.lru_cache(maxsize=2)
+def day_of(number: int) -> str:
+    """A day, counted from 1970 on."""
+    return time.strftime("%Y-%m-%d", time.gmtime(DAY_S * number))
 
 
 def months_before(date: str, months: int) -> str:
