@@ -27,7 +27,7 @@ from sayahead.server.synthesis.offers import Choice, offers
 from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import ENCODINGS, RATES, AudioFormat
 
-FRAME_S = 0.08
+FRAME_S = 0.24
 # More is granted only up to limits.idle_most_s.
 LONGEST_IDLE_S = 86400.0
 
