@@ -188,16 +188,26 @@ class Voice:
     def read_for(self, speaker: str | int | None) -> Voice:
         """The voice that reads the language of a speaker: itself, unless that language is another
         than its own."""
-        other = self.loaded.other(self._speaker(speaker)) if self.loaded.other is not None else None
+        other = self._other(speaker)
         if other is None:
             return self
-        language, loaded = other
+        language, read = other
         if language not in self._others:
             config = replace(self.config, language=language, reads="")
             self._others[language] = Voice(
-                config, loaded, policies=self._policies, contexts=self._contexts
+                config, read(), policies=self._policies, contexts=self._contexts
             )
         return self._others[language]
+
+    def has_read(self, speaker: str | int | None) -> bool:
+        """Whether the language of a speaker has already been read, so that a session starts at
+        once."""
+        other = self._other(speaker)
+        return other is None or other[0] in self._others
+
+    def _other(self, speaker: str | int | None) -> tuple[str, Callable[[], Loaded]] | None:
+        """A speaker's language and what reads it; None where it is the voice's own."""
+        return self.loaded.other(self._speaker(speaker)) if self.loaded.other is not None else None
 
     def _synthesizer(self, options: SessionOptions) -> AnySynthesizer:
         """The voice's own, or one with the pitch and formants that a session wants."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from sayahead.engine.options import SessionOptions
 from sayahead.engine.session import Session
 from sayahead.errors import VoiceError
 from sayahead.server.voices import Voices
+from sayahead.systems.loading import Loaded
 from sayahead.text.reading.language import language_of
 from sayahead.voice import Voice
 
@@ -188,3 +190,30 @@ def test_a_voice_that_is_loaded_has_the_rules_of_its_language() -> None:
     language_of.cache_clear()
     Voices(("heart",)).load("heart")
     assert language_of.cache_info().currsize == 1
+
+
+def test_a_speakers_language_is_read_beside_the_event_loop() -> None:
+    """A choice of such a speaker held the loop for 70 ms a language."""
+    readers = list[str]()
+    toy = toy_voice()
+
+    def read() -> Loaded:
+        readers.append(threading.current_thread().name)
+        return toy.loaded
+
+    loaded = replace(toy.loaded, other=lambda speaker: ("fr", read) if speaker else None)
+    config = replace(toy.config, name="two", speakers={"ann": 0, "anne": 1})
+
+    async def run(server: Running) -> None:
+        async with connect(server.ws + "/v1/stream") as connection:
+            await connection.recv()
+            for speaker in ("ann", "anne", "anne", "nobody"):
+                session = {"voice": "two", "speaker": speaker}
+                await connection.send(json.dumps({"type": "session.update", "session": session}))
+                answer = json.loads(await connection.recv())
+                assert answer["type"] == ("error" if speaker == "nobody" else "session.updated")
+
+    with serving() as server:
+        server.hub.voices.put(Voice(config, loaded))
+        asyncio.run(run(server))
+    assert [name.partition("_")[0] for name in readers] == ["aside"]

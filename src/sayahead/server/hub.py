@@ -226,6 +226,9 @@ class Hub:
         the machine holds."""
         for name in self.voices.configs if self.settings.preload else (self.voices.default,):
             self.voices.load(name).pronunciations(self.lexicon)
+        # A greeting says what each voice reads, for which its kind's module is imported.
+        for name in self.voices.configs:
+            self.voices.unit(name)
         if self.settings.measure_s and not (self.limits.sessions or self._measured):
             voice = self.voices.load(self.voices.default)
             cost = cost_of(voice, self.settings.measure_s, self.pool.share)
@@ -272,6 +275,13 @@ class Hub:
         voice = self.voices.loaded.get(str(options.voice))
         if voice is not None:
             voice.session(options.session)
+
+    def has_read(self, options: m.Options) -> bool:
+        """Whether ``check`` takes no time; else the language of a speaker has to be read first.
+        VoiceError as there."""
+        options = self._chosen(options)
+        voice = self.voices.loaded.get(str(options.voice))
+        return voice is None or voice.has_read(options.session.speaker)
 
     async def speaking(
         self, options: m.Options, account: Account, caller: Caller | None = None

@@ -42,9 +42,9 @@ class Loaded:
     blend: Callable[[str], int] | None = None
     """The number of a speaker who is none of the voice's, but a blend of these; ConfigError for
     what is no blend."""
-    other: Callable[[int], tuple[str, Loaded] | None] | None = None
-    """For a speaker by number who speaks another language than the voice's: its tag, and the same
-    voice reading it."""
+    other: Callable[[int], tuple[str, Callable[[], Loaded]] | None] | None = None
+    """For a speaker by number who speaks another language than the voice's: its tag, and what makes
+    the same voice reading it, which takes time."""
 
     @property
     def unit(self) -> Unit:

@@ -139,12 +139,10 @@ def of_speakers(
 ) -> Loaded:
     """A voice whose speakers can be blended, and read the languages that some of them have by
     number."""
-    # Every text asks for its speaker's.
-    read = functools.cache(reading)
 
-    def other(speaker: int) -> tuple[str, Loaded] | None:
+    def other(speaker: int) -> tuple[str, Callable[[], Loaded]] | None:
         language = languages.get(blends.first(speaker))
-        return None if language is None else (language, read(language))
+        return None if language is None else (language, functools.partial(reading, language))
 
     def blend(text: str) -> int:
         return blends.blend(shares(text, speakers))

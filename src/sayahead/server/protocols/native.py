@@ -167,7 +167,14 @@ class Native(SocketProtocol):
         def update() -> Iterable[m.Command]:
             yield m.Reply(say("session.updated", **self._chosen(merged)))
 
-        yield from [m.Later(update)] if merged.get("lexicon") else update()
+        yield from [m.Later(update)] if self._takes_time(merged) else update()
+
+    def _takes_time(self, merged: dict[str, Any]) -> bool:
+        """Whether a lexicon, or the language of a speaker, has to be read for these choices."""
+        if merged.get("lexicon"):
+            return True
+        options = from_mapping(SessionUpdate, merged, where="session").options()
+        return not self._hub.has_read(options)
 
     def _chosen(self, merged: dict[str, Any]) -> dict[str, Any]:
         """Take these choices, if they can be had."""
