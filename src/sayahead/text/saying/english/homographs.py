@@ -1,14 +1,16 @@
-"""Words of one spelling and two readings, told apart by the words beside them: "I object", "a bass
-guitar".
+"""Words of one spelling and several readings, told apart by the words beside them: "I object", "a
+bass guitar".
 
-The tagger sees the words but is often wrong about such words; the rules of ``homographs.txt`` mend
-its part of speech, or give the phonemes where no part of speech tells the readings apart. They look
-to the left, and one word to the right where that is known already.
+The commonest are chosen by a log-linear model (``homograph_weights.txt``): each feature of a word's
+surroundings has a weight for some readings, and the reading with the largest sum is said. For all
+others the rules of ``homographs.txt`` mend the tagger's part of speech, or give phonemes. Both look
+at three words to the left, and at one to the right where that is known already.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +24,9 @@ ADDED: dict[str, Any] = {
 }
 """Readings by part of speech that the lexicon lacks."""
 RULES = Path(__file__).with_name("homographs.txt")
+WEIGHTS = Path(__file__).with_name("homograph_weights.txt")
+LEFT_WORDS = 3
+"""Words to the left that are looked at."""
 ANY = "*"
 """Stands for any word that the lexicon reads in several ways."""
 
@@ -61,23 +66,67 @@ def _condition(text: str) -> tuple[str, bool, frozenset[str]]:
     return what.lstrip("!"), what[0] != "!", frozenset(words)
 
 
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """The log-linear model of the commonest homographs."""
+
+    readings: Mapping[str, Mapping[str, str]]
+    """Of each word in small letters, the phonemes of its readings by their names."""
+    weights: Mapping[tuple[str, str], float]
+    """By a feature and a reading's name (``vrb``), or a word and that (``abuse.vrb``)."""
+
+    def reading(self, word: str, features: Sequence[str]) -> str:
+        """The name of the reading with the largest sum of weights."""
+
+        def score(name: str) -> float:
+            keys = itertools.product(features, (name, f"{word}.{name}"))
+            return sum(self.weights.get(key, 0.0) for key in keys)
+
+        return max(self.readings[word], key=score)
+
+
+@functools.cache
+def chooser() -> Chooser:
+    """The model of the file: lines ``word name phonemes ...``, and after a blank one ``feature
+    reading weight``."""
+    words, _, weights = WEIGHTS.read_text(encoding="utf-8").partition("\n\n")
+    readings = dict[str, Mapping[str, str]]()
+    for word, *named in map(str.split, words.splitlines()):
+        readings[word] = dict(zip(named[::2], named[1::2], strict=True))
+    rows = map(str.split, weights.splitlines())
+    return Chooser(readings, {(what, reading): float(weight) for what, reading, weight in rows})
+
+
+def features(tokens: Sequence[Any], at: int, *, known: int) -> list[str]:
+    """What the model looks at around a token; ``known``: how many are words of the text."""
+    seen = _surroundings(tokens, at, known)
+    return ["always", *(f"{what}={value}" for what in seen for value in seen[what])]
+
+
 def settle(tokens: Sequence[Any], readings: Mapping[str, Any], *, known: int) -> None:
     """Mend tags and phonemes of the tagger's tokens in place; ``known`` of them are words of the
     text."""
-    words = [token.text.lower() for token in tokens]
+    words = [token.text.lower() for token in tokens[:known]]
+    for i, word in enumerate(words):
+        if named := chooser().readings.get(word):
+            name = chooser().reading(word, features(tokens, i, known=known))
+            _say(tokens[i], named[name])
     for i, token in enumerate(tokens[:known]):
-        if not token.text[0].isalpha():
+        if token.phonemes or not token.text[0].isalpha():
             continue
         entry = readings.get(words[i]) or readings.get(token.text)
         tags = entry if isinstance(entry, dict) else {}
-        right = tokens[i + 1] if i + 1 < known else None
-        seen = _seen(token, words[max(0, i - 3) : i], right, tags)
+        seen = {**_surroundings(tokens, i, known), "has": tuple(tags)}
         says = next((rule.says for rule in _rules_for(words[i], tags) if rule.fits(seen)), "-")
         if says[0] == "/":
-            token.phonemes = says.strip("/")
-            token.rating = 5
+            _say(token, says.strip("/"))
         elif says != "-":
             token.tag = says
+
+
+def _say(token: Any, phonemes: str) -> None:
+    token.phonemes = phonemes
+    token.rating = 5
 
 
 def _rules_for(word: str, tags: Mapping[str, str]) -> Iterator[Rule]:
@@ -87,21 +136,24 @@ def _rules_for(word: str, tags: Mapping[str, str]) -> Iterator[Rule]:
         yield from rules()[ANY]
 
 
-def _seen(
-    token: Any, left: list[str], right: Any, tags: Mapping[str, str]
-) -> Mapping[str, Sequence[str]]:
-    """What conditions look at."""
+def _surroundings(tokens: Sequence[Any], at: int, known: int) -> Mapping[str, Sequence[str]]:
+    """What conditions and the model look at."""
+    token = tokens[at]
+    left = [each.text.lower() for each in tokens[max(0, at - LEFT_WORDS) : at]]
     before = left[-1] if left else ""
+    left_tag = tokens[at - 1].tag if left else ""
+    right = tokens[at + 1] if at + 1 < known else None
+    right_tag = right.tag if right else ""
     is_plural = before.endswith("s") and not before.endswith("ss")
     return {
         "before": (before,),
         "near": left,
-        "pair": ("_".join(left[-2:]),),
         "after": (right.text.lower() if right else "",),
-        "next": (right.tag if right else "",),
+        "next": (right_tag,),
+        "last": (left_tag, f"{left_tag}_{token.tag}"),
+        "around": (f"{left_tag}_{right_tag}",),
         "own": (token.tag[:2],),
         "own_tag": (token.tag,),
-        "has": tuple(tags),
         "form": (token.text, "capital" if token.text[0].isupper() else ""),
         "place": (("start", "second", "", "")[len(left)],),
         "ending": ("s" if is_plural else "",),

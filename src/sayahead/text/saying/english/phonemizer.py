@@ -163,14 +163,19 @@ class EnglishPhonemizer:
     def tokens(self, text: str, *, has_stand_in: bool = False) -> list[Any]:
         """The tokens of a text with their tags and phonemes, by the tagger, the lexicon and the
         rules of homographs; the last is no word of the text if it is a stand-in."""
-        tagged = self._g2p.tokenize(text)
-        for token in tagged:
-            token.text = self._unshouted(token.text)
+        tagged = self.tagged(text)
         homographs.settle(tagged, self._readings, known=len(tagged) - has_stand_in)
         if self._british:
             for token in tagged:
                 token.phonemes = token.phonemes and from_american(token.phonemes, token.text)
         return list(self._g2p.phonemize_tokens(tagged))
+
+    def tagged(self, text: str) -> list[Any]:
+        """The tokens of a text with the tagger's parts of speech."""
+        tokens = list(self._g2p.tokenize(text))
+        for token in tokens:
+            token.text = self._unshouted(token.text)
+        return tokens
 
 
 def names() -> dict[str, str]:
