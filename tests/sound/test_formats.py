@@ -18,7 +18,16 @@ from hypothesis import strategies as st
 from support.effort import examples
 
 from sayahead import ConfigError
-from sayahead.sound.formats import ENCODINGS, IN_WAV, AudioFormat, encoder, whole_file, writer
+from sayahead.sound import formats
+from sayahead.sound.formats import (
+    ENCODINGS,
+    IN_WAV,
+    OWN_RATES,
+    AudioFormat,
+    encoder,
+    whole_file,
+    writer,
+)
 from sayahead.sound.pcm import to_pcm16
 from sayahead.sound.resample import Resampler
 from sayahead.types import Floats
@@ -49,6 +58,25 @@ def decode(data: bytes) -> tuple[Floats, int]:
     return np.concatenate([row.reshape(-1) for row in rows]).astype(np.float32) / np.float32(
         scale
     ), frames[0].rate
+
+
+@pytest.mark.parametrize("rate", OWN_RATES["mp3"])
+def test_mp3_is_the_same_by_lameenc(rate: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lameenc", reason="needs sayahead[mp3]")
+    form = AudioFormat("mp3", rate)
+    sound = np.concatenate([tone(440), tone(880)])
+    quick = encode(form, sound, 700)
+    monkeypatch.setattr(formats, "QUICK", {})
+    usual = encode(form, sound, 700)
+    assert len(quick) == pytest.approx(len(usual), rel=0.02)
+    (heard, heard_rate), (wanted, wanted_rate) = decode(quick), decode(usual)
+    assert (len(heard), heard_rate) == (len(wanted), wanted_rate)
+    assert np.abs(heard - wanted).max() < 0.02
+
+
+def test_nothing_is_no_mp3() -> None:
+    pytest.importorskip("lameenc", reason="needs sayahead[mp3]")
+    assert encode(AudioFormat("mp3"), tone(440, samples=0), 1) == b""
 
 
 @pytest.mark.parametrize("target", EVERY_RATE)

@@ -132,6 +132,9 @@ def encoder(
     form.check()
     rate = rate_of(form, source_rate)
     resampler = Resampler(source_rate, rate) if rate != source_rate else None
+    quick = QUICK.get(form.encoding)
+    if quick is not None and file is None and (module := quick.module()) is not None:
+        return quick(module, rate, form.bit_rate, resampler)
     if form.encoding in CODECS:
         return Packed(form.encoding, rate, form.bit_rate, resampler, file)
     return Bare(form.encoding, rate, resampler)
@@ -213,7 +216,7 @@ class Packed:
         )
         self._stream.codec_context.format = self._form
         if encoding != "flac":
-            self._stream.bit_rate = bit_rate or (64000 if rate > 16000 else 32000)
+            self._stream.bit_rate = bit_rate or usual_bit_rate(rate)
         # Frames of any length go in; those that the codec wants come out.
         self._fifo: Any = av.AudioFifo()
 
@@ -253,6 +256,55 @@ class Packed:
         self._file.seek(0)
         self._file.truncate()
         return data
+
+
+class Lame:
+    """mp3 frames by the package lameenc: the LAME that FFmpeg has, too, but built for the vector
+    instructions of processors, which takes a quarter of the time."""
+
+    def __init__(
+        self, module: Any, rate: int, bit_rate: int | None, resampler: Resampler | None
+    ) -> None:
+        self._resampler = resampler
+        self._begun = False
+        self._lame = module.Encoder()
+        self._lame.set_channels(1)
+        self._lame.set_in_sample_rate(rate)
+        self._lame.set_out_sample_rate(rate)
+        self._lame.set_bit_rate((bit_rate or usual_bit_rate(rate)) // 1000)
+        self._lame.set_quality(int(LIGHT["mp3"]["compression_level"]))
+        self._lame.silence()
+
+    @staticmethod
+    def module() -> Any:
+        """The package; None where it is not installed."""
+        try:
+            import lameenc
+        except ImportError:
+            return None
+        return lameenc
+
+    def push(self, samples: Floats) -> bytes:
+        return self._encode(self._resampler.push(samples) if self._resampler else samples)
+
+    def finish(self) -> bytes:
+        rest = self._encode(self._resampler.finish()) if self._resampler else b""
+        return rest + (bytes(self._lame.flush()) if self._begun else b"")
+
+    def _encode(self, samples: Floats) -> bytes:
+        if not len(samples):
+            return b""
+        self._begun = True
+        return bytes(self._lame.encode(pcm16(samples)))
+
+
+QUICK = {"mp3": Lame}
+"""Encoders of what is streamed that need another package, and less time."""
+
+
+def usual_bit_rate(rate: int) -> int:
+    """Bits per second of so many samples, where nobody has chosen."""
+    return 64000 if rate > 16000 else 32000
 
 
 class _Unseekable:
