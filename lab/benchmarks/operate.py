@@ -9,8 +9,10 @@ those for LiveKit Agents and Pipecat, written at the pace of speech; one server 
 Every conversation is compared with what the voice says undisturbed: its words, its length, and how
 long its player waited; with ``--whisper`` all are transcribed, too. **updated**: the same, while
 both servers end (SIGTERM, and a second for their texts) and others take their places, one after the
-other. **changed**: conversations over TLS while keys, lexicon and certificate are exchanged; how
-soon a revoked key is refused.
+other. **process_killed** and **processes_replaced**: 100 conversations with one server of four
+processes, of which one is killed (-9), or all give way to others, one after the other; beside them
+as many that nothing happens to (**calm**). **changed**: conversations over TLS while keys, lexicon
+and certificate are exchanged; how soon a revoked key is refused.
 
 A machine that is busy with other things cannot speak so much at once: ``--pause 1.2`` writes
 slower, and with ``--late 60`` servers admit clients whose sound will be late. Servers and clients
@@ -86,6 +88,7 @@ class Server:
             "--log",
             "json",
         ]
+        self.flags = arguments
         self.log = folder / f"log-{time.time_ns()}.txt"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*command, *arguments], stderr=log)
@@ -104,6 +107,13 @@ class Server:
         if self.process.poll() is not None:
             raise SystemExit(f"A server ended: {told[-500:]}")
         return ""
+
+    @property
+    def processes(self) -> list[int]:
+        """Those that its supervisor has started."""
+        pid = self.process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+        return [int(each) for each in children.split()]
 
     def kill(self) -> None:
         """As a crash, or the want of memory, does."""
@@ -131,6 +141,8 @@ class Note:
     """Between the last sound of one server and the first of another, the longest."""
     waited_s: float = 0.0
     """How long a player that begins at once had nothing to play."""
+    longest_s: float = 0.0
+    """The longest of these waits."""
 
 
 NOTE: ContextVar[Note] = ContextVar("note")
@@ -151,7 +163,9 @@ class Noting(AsyncClient):
             async for chunk in chunks:
                 now = time.perf_counter()
                 if played_until:
-                    note.waited_s += max(0.0, now - played_until)
+                    waited_s = max(0.0, now - played_until)
+                    note.waited_s += waited_s
+                    note.longest_s = max(note.longest_s, waited_s)
                 if self.resumed > note.resumed:
                     note.resumed = self.resumed
                     note.gap_s = max(note.gap_s, now - last)
@@ -210,7 +224,7 @@ def talks(adapters: bool, conversations: int) -> list[Talk]:
 def killed(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None) -> dict[str, Any]:
     """One of two servers is killed under conversations."""
 
-    def kill(servers: list[Server], flags: tuple[str, ...]) -> None:
+    def kill(servers: list[Server]) -> None:
         max(
             servers, key=lambda server: int(httpx.get(f"{server.http}/ready").json()["taken"])
         ).kill()
@@ -221,13 +235,33 @@ def killed(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None)
 def updated(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None) -> dict[str, Any]:
     """Both servers give way to others, one after the other."""
 
-    def update(servers: list[Server], flags: tuple[str, ...]) -> None:
+    def update(servers: list[Server]) -> None:
         for number, server in enumerate(servers):
             server.process.terminate()
             server.process.wait()
-            servers[number] = Server(folder, *flags, port=server.port)
+            servers[number] = Server(folder, *server.flags, port=server.port)
 
     return moved(folder, held, 4, pause_s, whisper, update)
+
+
+PROCESSES = 4
+
+
+def calm(servers: list[Server]) -> None:
+    """Nothing happens to a server's processes."""
+
+
+def process_killed(servers: list[Server]) -> None:
+    """One of them is killed."""
+    os.kill(servers[0].processes[0], signal.SIGKILL)
+
+
+def processes_replaced(servers: list[Server]) -> None:
+    """They give way to others, one after the other."""
+    for process in servers[0].processes:
+        os.kill(process, signal.SIGTERM)
+        while process in servers[0].processes or len(servers[0].processes) < PROCESSES:
+            time.sleep(0.05)
 
 
 def likeness(sound: Floats, undisturbed: Floats) -> float:
@@ -261,19 +295,23 @@ def moved(
     repeats: int,
     pause_s: float,
     whisper: Path | None,
-    change: Callable[[list[Server], tuple[str, ...]], None],
+    change: Callable[[list[Server]], None],
+    *,
+    processes: int = 1,
 ) -> dict[str, Any]:
-    """Conversations with two servers, to which something happens."""
+    """Conversations with two servers, or with one of several processes, to which something
+    happens."""
     words = WORDS * repeats
     undisturbed = load_voice("heart").synthesize(" ".join(words) + " ")
-    flags = ("--set", f"limits.sessions={2 * len(held)}", "--set", "drain_s=1")
-    servers = [Server(folder, *flags), Server(folder, *flags)]
+    limit = f"limits.sessions={2 * len(held)}"
+    flags = ("--set", limit, "--set", "drain_s=1", "--processes", str(processes))
+    servers = [Server(folder, *flags) for _ in range(2 if processes == 1 else 1)]
     urls = [server.http for server in servers]
 
     async def main() -> list[Any]:
         running = [asyncio.create_task(conversation(talk, urls, words, pause_s)) for talk in held]
         await asyncio.sleep(pause_s * len(words) / 2)
-        await asyncio.to_thread(change, servers, flags)
+        await asyncio.to_thread(change, servers)
         return list(await asyncio.gather(*running, return_exceptions=True))
 
     ended = asyncio.run(main())
@@ -288,32 +326,38 @@ def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[s
     """What became of conversations: their dictionaries, or what they failed with."""
     heard = [each for each in ended if isinstance(each, dict)]
     went_on = [each for each in heard if each["resumed"]]
-    gaps = sorted(each["gap_s"] for each in went_on)
-    sounds = [each["sound"] for each in went_on]
+    stayed = [each for each in heard if not each["resumed"]]
     differ = [abs(len(each["sound"]) - len(undisturbed)) / 24000 for each in heard]
-    heard_again = (
-        {}
-        if whisper is None
-        else transcribed([each["sound"] for each in heard], undisturbed, whisper)
-    )
+    sounds = [each["sound"] for each in heard]
     return {
         "conversations": len(ended),
         "every word once, in order": Counter(each["by"] for each in heard if each["said"]),
         "went on elsewhere": Counter(each["by"] for each in went_on),
-        "their sound's correlation with the undisturbed, the least": round(
-            min(likeness(sound, undisturbed) for sound in sounds), 3
-        ),
         "errors": [repr(each) for each in ended if not isinstance(each, dict)],
         "longest difference in length, s": round(max(differ), 3),
+        **(went(went_on, undisturbed) if went_on else {}),
+        "a player of those that stayed waited at once, the longest s": round(
+            max((each["longest_s"] for each in stayed), default=0.0), 3
+        ),
+        "and in all": [round(each["waited_s"], 3) for each in stayed],
+        **({"by ear": transcribed(sounds, undisturbed, whisper)} if whisper else {}),
+    }
+
+
+def went(moved: list[dict[str, Any]], undisturbed: Floats) -> dict[str, Any]:
+    """How conversations went on with another server."""
+    gaps = [each["gap_s"] for each in moved]
+    return {
+        "their sound's correlation with the undisturbed, the least": round(
+            min(likeness(each["sound"], undisturbed) for each in moved), 3
+        ),
         "between the last sound of one and the first of the other, median s": round(
             statistics.median(gaps), 3
         ),
-        "the longest s": round(gaps[-1], 3),
+        "the longest s": round(max(gaps), 3),
         "a player without a buffer waited, median s": round(
-            statistics.median(e["waited_s"] for e in went_on), 3
+            statistics.median(each["waited_s"] for each in moved), 3
         ),
-        "and of those that stayed": [round(e["waited_s"], 3) for e in heard if not e["resumed"]],
-        **({"by ear": heard_again} if heard_again else {}),
     }
 
 
@@ -392,7 +436,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--only", choices=("killed", "updated", "changed"))
+    parser.add_argument("--only", help="one of the runs, by its name")
     parser.add_argument(
         "--whisper", type=Path, help="a folder of Whisper's, to transcribe what was heard"
     )
@@ -420,9 +464,16 @@ def main() -> None:
     part = 10 if arguments.small else 1
     Server.late_s = arguments.late
     held = talks(arguments.adapters, max(2, 20 // part))
+    many = [by_client(resume=True)] * (100 // part)
     runs: dict[str, Callable[[Path], dict[str, Any]]] = {
         "killed": lambda folder: killed(folder, held, arguments.pause, arguments.whisper),
         "updated": lambda folder: updated(folder, held, arguments.pause, arguments.whisper),
+        **{
+            change.__name__: lambda folder, change=change: moved(  # type: ignore[misc]
+                folder, many, 2, arguments.pause, None, change, processes=PROCESSES
+            )
+            for change in (calm, process_killed, processes_replaced)
+        },
         "changed": lambda folder: changed(
             folder, 100 // part, max(2, 10 // part), 4 * arguments.pause
         ),
