@@ -17,7 +17,6 @@ import heapq
 import itertools
 import json
 import random
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,20 +44,6 @@ LISTENED_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
-    """Processor seconds of a word in a server, all included."""
-
-    word_s: float
-    """Of one by itself."""
-    shared: float
-    """Part of it that several which are made together take once."""
-
-    def of(self, number: int) -> float:
-        """Of so many words, made together."""
-        return self.word_s * (self.shared + (1 - self.shared) * number)
-
-
-@dataclass(frozen=True, slots=True)
 class Way:
     """How a fleet is run."""
 
@@ -67,8 +52,6 @@ class Way:
     """Processors of a replica."""
     order: str = "deadline"
     """Which step is first: ``deadline``, or ``arrival``."""
-    most: int = 1
-    """Steps of a replica's conversations that one processor makes together."""
     routing: str = "least"
     """Who gets a conversation: the replica with the ``least``, or any at ``random``."""
     burst: float = 1.0
@@ -109,10 +92,10 @@ class Fleet:
     """Replicas with processors and steps that wait, and one clock."""
 
     def __init__(
-        self, way: Way, costs: Costs, replicas: int, conversations: int, seed: int
+        self, way: Way, word_s: float, replicas: int, conversations: int, seed: int
     ) -> None:
         self._way = way
-        self._costs = costs
+        self._word_s = word_s
         self._draw = random.Random(seed)
         self._waiting: list[list[tuple[float, int, Conversation]]] = [[] for _ in range(replicas)]
         self._free = [way.cores] * replicas
@@ -184,23 +167,19 @@ class Fleet:
         """Processors that are free take what is most urgent."""
         waiting = self._waiting[replica]
         while self._free[replica] and waiting:
-            # Where others are free as well, each takes its share.
-            number = min(self._way.most, -(-len(waiting) // self._free[replica]))
-            talks = [heapq.heappop(waiting)[2] for _ in range(number)]
+            talk = heapq.heappop(waiting)[2]
             self._free[replica] -= 1
-            lasts = self._costs.of(number) * self._draw.lognormvariate(-(SPREAD**2) / 2, SPREAD)
+            lasts = self._word_s * self._draw.lognormvariate(-(SPREAD**2) / 2, SPREAD)
             if now >= self._from:
                 self.tally.busy_s += lasts
-            self._plan(now + lasts, "made", (replica, talks))
+            self._plan(now + lasts, "made", (replica, talk))
 
-    def _made(self, now: float, what: tuple[int, Sequence[Conversation]]) -> None:
-        """Words are made, and sent at once."""
-        replica, talks = what
+    def _made(self, now: float, what: tuple[int, Conversation]) -> None:
+        """A word is made, and sent at once."""
+        replica, talk = what
         self._free[replica] += 1
-        for talk in talks:
-            if talk.replica != replica:
-                # Its replica has failed meanwhile: another one says this word.
-                continue
+        # If its replica has failed meanwhile, another one says this word.
+        if talk.replica == replica:
             self._heard(now, talk)
             talk.said += 1
             if talk.said < talk.words:
@@ -236,9 +215,8 @@ class Fleet:
         self._events = []
         for event in events:
             kind, what = event[2:]
-            talks = what[1] if kind == "made" else [what] if kind in ("turn", "ready") else []
             if kind == "made" and what[0] in gone:
-                moved |= {id(talk): talk for talk in talks}
+                moved[id(what[1])] = what[1]
             elif kind in ("turn", "ready") and what.replica in gone:
                 what.replica = self._place()
             self._events.append(event)
@@ -258,16 +236,16 @@ def passes(tally: Tally, cores: int) -> bool:
     return calm and tally.p95_s <= BOUND_S
 
 
-def least(way: Way, costs: Costs, conversations: int) -> tuple[int, Tally]:
+def least(way: Way, word_s: float, conversations: int) -> tuple[int, Tally]:
     """The fewest replicas with which a fleet passes, within one in twenty, and what listeners have
     with them."""
     sound = conversations * TURN_WORDS * WORD_S / (TURN_WORDS * WORD_S + PAUSE_S)
     low = 0
     high = 0
     best = Tally()
-    tried = max(1, round(sound * costs.of(way.most) / way.most / WORD_S / BUSY / way.cores))
+    tried = max(1, round(sound * word_s / WORD_S / BUSY / way.cores))
     while not high or high - low > max(1, high // 20):
-        tally = Fleet(way, costs, tried, conversations, 0).run()
+        tally = Fleet(way, word_s, tried, conversations, 0).run()
         print(
             f"{way.name}: {tried} replicas, {len(tally.first_s)} turns, {tally.stalls} stalls",
             flush=True,
@@ -284,19 +262,14 @@ def least(way: Way, costs: Costs, conversations: int) -> tuple[int, Tally]:
     return high, best
 
 
-def measured() -> Costs:
-    """What a word costs a server, and which part several words share: from the results of this
+def measured() -> float:
+    """Processor seconds of a word in a server, all included, from the results of this
     repository."""
     server = json.loads((RESULTS / "server" / "threads.json").read_text(encoding="utf-8"))
     row = next(one for one in server["rounds"] if one["sessions"] == server["largest"])
     # A round counts after six seconds in which sessions begin; what the server takes is that of the
     # whole of it.
-    word_s = row["server_cores"] * server["seconds"] / row["audio_s"] * WORD_S
-    lines = (RESULTS / "together.md").read_text(encoding="utf-8").splitlines()[-2:]
-    cells = [[float(cell) for cell in line.split("|")[2:5]] for line in lines]
-    # c (s + (1 - s) n) for n words: s of those graphs, and of all that a word costs.
-    saved = sum(several - together for _, several, together in cells) / 1000
-    return Costs(word_s, saved / 3 / word_s)
+    return float(row["server_cores"] * server["seconds"] / row["audio_s"] * WORD_S)
 
 
 def main() -> None:
@@ -309,11 +282,10 @@ def main() -> None:
     )
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     given = parser.parse_args()
-    costs = measured()
+    word_s = measured()
     ways = [
         Way("two cores, earliest deadline first"),
         Way("the same, first come first served", order="arrival"),
-        Way("four words together", most=4),
         Way("any replica at random", routing="random"),
         Way("twice the conversations within seconds", burst=2.0),
         Way("a tenth of the replicas fails", lost=0.1),
@@ -322,20 +294,21 @@ def main() -> None:
         f"python lab/benchmarks/capacity.py --conversations {given.conversations} --price"
         f" {given.price:g}"
     )
-    shared = f"{100 * costs.shared:.0f} % of it once for words that are made together"
     heads = (
         "way, replicas, cores, conversations a core, busy %, first sound p95 ms, core hours for an"
         " hour, price"
     )
     lines = [
-        f"`{command}`: {1000 * costs.word_s:.2f} ms a word, {shared}.",
+        f"`{command}`: {1000 * word_s:.2f} ms a word.",
         "",
         f"| {' | '.join(heads.split(', '))} |",
         "|---|" + "--:|" * 7,
     ]
     with ProcessPoolExecutor(2) as pool:
         found = list(
-            pool.map(functools.partial(least, costs=costs, conversations=given.conversations), ways)
+            pool.map(
+                functools.partial(least, word_s=word_s, conversations=given.conversations), ways
+            )
         )
     for way, (replicas, tally) in zip(ways, found, strict=True):
         cores = replicas * way.cores

@@ -1,5 +1,4 @@
-"""What operators count on, at full size: a killed server, an update, changes while it runs (the
-bill: ``billed.py``).
+"""What operators count on, at full size: a killed server, an update, changes while it runs.
 
     python lab/benchmarks/operate.py --adapters --whisper FOLDER --json \
         lab/benchmarks/results/operate.json

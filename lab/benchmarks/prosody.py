@@ -13,6 +13,7 @@ which the others are paired, sentence by sentence."""
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,8 +21,8 @@ from typing import Any
 
 import numpy as np
 from output import keep
-from quality import read_conditions
 from sayahead import load_voice
+from sayahead.config import from_mapping
 from sayahead.research import WaitAll
 
 from sayahead_lab.eval.experiment.conditions import Condition, context, policy
@@ -35,6 +36,12 @@ from sayahead_lab.eval.measures.prosody import (
     recorded,
 )
 from sayahead_lab.scripts import read_texts, strided
+
+
+def read_conditions(path: Path) -> list[Condition]:
+    """The conditions of a JSON list."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return [from_mapping(Condition, item, where=str(path)) for item in data]
 
 
 def figure(found: Deviation) -> str:

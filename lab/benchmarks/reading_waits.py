@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from reading_texts import golden
 from sayahead.text.classes import CLASSES
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.text.reading.trace import traced
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from support import readings  # noqa: E402
 
 TABLE = Path(__file__).parent / "results" / "reading" / "waits.md"
 LANGUAGES = "en,de,fr,es,it,pt,nl,pl,sv,da"
@@ -27,10 +31,22 @@ SILENT = frozenset(("bare", "punctuation"))
 """Classes that make no words of their own."""
 
 
+def golden(language: str) -> Iterator[str]:
+    """Texts of the tests that have accepted readings."""
+    folder = ROOT / "tests" / "text"
+    tag = "pt-br" if language == "pt" else language
+    own = "readings.tsv" if language == "en" else f"readings/{language}.tsv"
+    for name in (own, f"fresh/{tag}.tsv", f"last/{tag}.tsv"):
+        if (folder / name).exists():
+            yield from (case.text for case in readings.cases(folder / name))
+    if language == "en":
+        names = (folder / "names.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        yield from (f"I saw {line.split(chr(9))[1]} there." for line in names)
+
+
 def waits(language: str) -> Iterator[tuple[str, int, str]]:
     """The class, the wait and the text of each word of the golden texts that a rule says."""
-    for row in golden(language):
-        text = str(row["text"])
+    for text in golden(language):
         reader = TokenReader(language_of(language))
         final: list[tuple[int, int]] = []
         with traced() as traces:

@@ -21,8 +21,8 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_alone_a_listener_waits_for_two_words_and_one_step(script: Any) -> None:
-    costs = script.Costs(0.001, 0.25)
-    tally = script.Fleet(script.Way("one"), costs, 1, 1, 0).run()
+    word_s = 0.001
+    tally = script.Fleet(script.Way("one"), word_s, 1, 1, 0).run()
     text_s = 2 * script.TOKENS_PER_WORD / script.TOKENS_PER_S
     assert tally.turns == len(tally.first_s) >= 1
     assert text_s < min(tally.first_s) <= max(tally.first_s) < text_s + 0.01
@@ -31,25 +31,16 @@ def test_alone_a_listener_waits_for_two_words_and_one_step(script: Any) -> None:
 
 
 def test_more_than_processors_can_make_does_not_pass(script: Any) -> None:
-    costs = script.Costs(0.1, 0.25)
-    tally = script.Fleet(script.Way("full"), costs, 1, 40, 0).run()
+    word_s = 0.1
+    tally = script.Fleet(script.Way("full"), word_s, 1, 40, 0).run()
     assert tally.stalls > 0
     assert tally.busy_s > 0.95 * 2 * script.LISTENED_S
     assert not script.passes(tally, 2)
 
 
-def test_words_made_together_need_fewer_processors(script: Any) -> None:
-    costs = script.Costs(0.02, 0.5)
-    assert costs.of(1) == pytest.approx(0.02)
-    assert costs.of(4) == pytest.approx(0.02 * 2.5)
-    alone, _ = script.least(script.Way("alone"), costs, 150)
-    together, _ = script.least(script.Way("together", most=8), costs, 150)
-    assert together < alone
-
-
 def test_nobody_falls_silent_where_replicas_fail(script: Any) -> None:
-    costs = script.Costs(0.002, 0.25)
-    calm = script.Fleet(script.Way("calm"), costs, 8, 200, 1).run()
-    failed = script.Fleet(script.Way("failed", lost=0.5), costs, 8, 200, 1).run()
+    word_s = 0.002
+    calm = script.Fleet(script.Way("calm"), word_s, 8, 200, 1).run()
+    failed = script.Fleet(script.Way("failed", lost=0.5), word_s, 8, 200, 1).run()
     assert failed.sound_s == pytest.approx(calm.sound_s, rel=0.1)
     assert failed.turns == pytest.approx(calm.turns, rel=0.1)

@@ -14,9 +14,9 @@ from sayahead_lab.cli import measure
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = ROOT / "lab" / "benchmarks"
-MAX_FILES = 393
+MAX_FILES = 321
 """Files of ``lab/benchmarks`` with its results; the aim is 250. Lower it when they become fewer."""
-MAX_NODES = 136_800
+MAX_NODES = 99_300
 """Nodes of the scripts' syntax trees; the aim is 80,000. Lower it when they become fewer."""
 
 
@@ -32,7 +32,7 @@ def test_every_script_is_registered() -> None:
     runnable = {
         str(path.relative_to(SCRIPTS).with_suffix(""))
         for path in SCRIPTS.rglob("*.py")
-        if "\nif __name__ ==" in path.read_text(encoding="utf-8") and path.name != "speaker.py"
+        if "\nif __name__ ==" in path.read_text(encoding="utf-8")
     }
     assert registered == runnable
 

@@ -154,7 +154,7 @@ EXPERIMENTS = [
     for path in sorted(BENCHMARKS.rglob("*.toml"))
     if "[[conditions]]" in path.read_text("utf-8")
 ]
-LISTS = [BENCHMARKS / f"{name}.json" for name in ("context", "held_out", "quality", "taught")]
+LISTS = [BENCHMARKS / f"{name}.json" for name in ("context", "hidden", "step_words")]
 
 
 @pytest.mark.parametrize(

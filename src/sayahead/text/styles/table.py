@@ -25,8 +25,7 @@ STYLES: dict[str, Delivery] = {
 }
 """What words are like in each style; a voice does of it what it can.
 
-A machine tells them apart (``lab/benchmarks/blind_styles.py``). The names of those that it did not
-stand at the style that is nearest, or at normal."""
+Names whose style could not be told from another stand at the one that is nearest, or at normal."""
 
 EMPHASIS: dict[str, Delivery] = {
     "strong": Delivery(speed=0.74, pitch=2.6, pitch_range=1.25, energy=2.0),
