@@ -3,26 +3,33 @@
     python lab/benchmarks/figures.py [--check]
 
 A document has places between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, made from the
-committed results: from files of their own, or from the tables that ``sayahead eval report`` wrote
-there. With ``--check`` nothing is written, and a document that differs ends the run with an error.
+committed results: tables by ``figures.toml``, the papers' claims by ``claims.py``, and sentences by
+the functions here. With ``--check`` nothing is written, and a document that differs ends the run
+with an error.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import posixpath
 import re
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import claims
-import report_tables as reports
-from report_tables import ROOT, load, read_rows, read_table, table
+from sayahead.config import from_mapping
 
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "lab" / "benchmarks" / "results"
 DOCUMENTS = (
     "README.md",
     *sorted(
@@ -31,17 +38,116 @@ DOCUMENTS = (
         for page in (ROOT / docs).rglob("*.md")
     ),
 )
-MA = ("quality", "latency")
 LINK = re.compile(r"(?<=\]\()((?:docs|lab)/[^)#\s]+)")
 """A link of a place, from the repository's root; it becomes one from the document's folder."""
+
+
+def load(name: str) -> Any:
+    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+
+
+def read_rows(text: str, number: int = 0) -> list[list[str]]:
+    """The cells of one of the tables in a text; its heading and the line below it are rows."""
+    found = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)[number]
+    return [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in found.strip().splitlines()
+    ]
+
+
+def server_memory() -> list[list[str]]:
+    """What a server takes with more and more sessions."""
+    return read_rows((RESULTS / "server" / "memory.md").read_text(encoding="utf-8"))[2:]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A results file, or rows and columns of a table in it."""
+
+    file: str
+    """The file, among the results."""
+    rows: tuple[str, ...] = ()
+    """First cells, or the first two with ", " between them; none: all rows."""
+    columns: tuple[int, ...] = ()
+    """Columns by position; none: all."""
+    number: int = 0
+    """Which of the file's tables."""
+
+    def __call__(self) -> str:
+        text = (RESULTS / self.file).read_text(encoding="utf-8").strip()
+        if not self.rows and not self.columns:
+            return text
+        heading, rule, *lines = read_rows(text, self.number)
+        body = [line for line in lines if not self.rows or self._key(line) in self.rows]
+        if missing := set(self.rows) - {self._key(line) for line in body}:
+            raise ValueError(f"there is no row {', '.join(sorted(missing))}")
+        at = self.columns or range(len(heading))
+        return grid([[line[index] for index in at] for line in (heading, rule, *body)])
+
+    def _key(self, line: list[str]) -> str:
+        two = ", ".join(line[:2])
+        return two if two in self.rows else line[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A table of conditions from the CSV files of an evaluation's report."""
+
+    folder: str
+    """The report, among the results."""
+    figures: tuple[tuple[Any, ...], ...]
+    """Columns: heading, CSV file, its column, and decimal places (2). A column with further ones
+    named " low" and " high" has a 95 % interval."""
+    rows: dict[str, str] = field(default_factory=dict)
+    """Label to the condition's name; none: all conditions under their own names."""
+    beside: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Further columns, such as a paper's own figures: heading to condition to what stands there."""
+
+    def __call__(self) -> str:
+        rows = self.rows or {name: name for name in read_table(self.folder, self.figures[0][1])}
+        headings = [*(heading for heading, *_ in self.figures), *self.beside]
+        lines = [["", *headings], ["---", *["---:"] * len(headings)]]
+        for label, name in rows.items():
+            cells = [self.cell(name, *figure[1:]) for figure in self.figures]
+            lines.append(
+                [label, *cells, *(column.get(name, "–") for column in self.beside.values())]
+            )
+        return grid(lines)
+
+    def cell(self, name: str, file: str, column: str, digits: int = 2) -> str:
+        """A condition's figure with its interval; a dash where the report has none."""
+        table = read_table(self.folder, file)
+        if name not in table or column not in table[name]:
+            what = f"column {column!r}" if name in table else f"condition {name!r}"
+            sys.exit(
+                f"{RESULTS / self.folder / file} has no {what}: measure it, or change what"
+                " figures.toml asks."
+            )
+        parts = [table[name].get(column + part, "") for part in ("", " low", " high")]
+        value, low, high = (f"{float(part):.{digits}f}" if part else "" for part in parts)
+        return f"{value} ({low} to {high})" if value and low and high else value or "–"
+
+
+def grid(lines: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as Markdown."""
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def read_table(folder: str, file: str) -> dict[str, dict[str, str]]:
+    """A report's CSV file by condition."""
+    path = RESULTS / folder / file
+    if not path.is_file():
+        sys.exit(f"{path} is missing: write the report anew with sayahead eval report.")
+    with path.open(encoding="utf-8", newline="") as opened:
+        return {row["condition"]: row for row in csv.DictReader(opened)}
 
 
 def summary() -> str:
     """How fast, how good and for how many: three bullets, each with what it includes."""
     bench = load("bench.json")
     first = bench["first_audio_ms"]
-    quality = read_table(reports.RESULTS / "context" / "quality.csv")
-    latency = read_table(reports.RESULTS / "context" / "latency-1.csv")
+    quality = read_table("context", "quality.csv")
+    latency = read_table("context", "latency-1.csv")
     wer, opinion = (
         [f"{float(quality[name][column]):.2f}" for name in ("k = 1", "full")]
         for column in ("WER, %", "DistillMOS")
@@ -83,7 +189,7 @@ def conversations() -> str:
 
 def capacity() -> str:
     """The same, and what a conversation takes."""
-    memory = read_rows("server/memory.md")[-2]
+    memory = server_memory()[-2]
     return (
         conversations().replace("\n  ", "\n").replace("an ", "An ", 1)
         + f" A conversation in the middle of a sentence takes {float(memory[3]):.1f} MB.\n"
@@ -112,7 +218,7 @@ def cost() -> str:
     word = bench["word_ms"]
     rtf = bench["rtf"]
     server = load("server/threads.json")
-    memory = read_rows("server/memory.md")
+    memory = server_memory()
     row = next(one for one in server["rounds"] if one["sessions"] == server["largest"])
     many = f"{row['sessions']} conversations on {server['machine']['cores']} cores"
 
@@ -145,8 +251,8 @@ sentences; hibari-tts, from which the voice comes, takes {1000 * rtf["peer_onesh
 
 def waiting() -> str:
     """What the default voice loses by not waiting for the sentence."""
-    quality = read_table(reports.RESULTS / "context" / "quality.csv")
-    latency = read_table(reports.RESULTS / "context" / "latency-1.csv")
+    quality = read_table("context", "quality.csv")
+    latency = read_table("context", "latency-1.csv")
     rows = {
         "One word of lookahead (the default)": "k = 1",
         "None": "k = 0",
@@ -169,7 +275,7 @@ def waiting() -> str:
 def bench_runs() -> str:
     """The first line of each of several runs of ``sayahead bench``, the last of which is
     ``bench.json``."""
-    former = (reports.RESULTS / "bench_runs.jsonl").read_text(encoding="utf-8").splitlines()
+    former = (RESULTS / "bench_runs.jsonl").read_text(encoding="utf-8").splitlines()
     ratios = [run["ratio"] for run in (*map(json.loads, former), load("bench.json"))]
     ways = {"streamed": "word by word, one word of lookahead", "oneshot": "whole sentences"}
     if all("listened" in ratio for ratio in ratios):
@@ -220,21 +326,16 @@ def server_load() -> str:
     return "\n".join(lines)
 
 
-OVERLOAD = "server/overload.json"
-OVERLOADING = (
-    "sayahead loadtest --sessions 130 --overload 300 --json"
-    " lab/benchmarks/results/server/overload.json"
-)
-
-
 def server_overload() -> str:
     """What three times the sessions that a machine holds do to a server with its own limit."""
-    if not (reports.RESULTS / OVERLOAD).exists():
-        return f"Not measured yet: `{OVERLOADING}`."
-    result = load(OVERLOAD)
+    result = load("server/overload.json")
     row = result["overload"]
     late = result["overload"]["sessions_late_ms"]
-    return f"""`{OVERLOADING}`: a server that measured {row["places"]} places at its start.
+    command = (
+        "sayahead loadtest --sessions 130 --overload 300 --json"
+        " lab/benchmarks/results/server/overload.json"
+    )
+    return f"""`{command}`: a server that measured {row["places"]} places at its start.
 
 | | |
 |---|---:|
@@ -249,156 +350,32 @@ def server_overload() -> str:
 | cores: server, sessions, other programs | {row["server_cores"]}, {row["sessions_cores"]}, {result["other_cores"]} |"""  # noqa: E501
 
 
+def tables() -> dict[str, Callable[[], str]]:
+    """The tables of ``figures.toml``, by name."""
+    path = Path(__file__).with_name("figures.toml")
+    found = tomllib.loads(path.read_text(encoding="utf-8"))
+    kinds: Mapping[str, type[Table | Report]] = {"tables": Table, "reports": Report}
+    return {
+        name: from_mapping(kinds[kind], entry, where=f"{path.name}: {name}")
+        for kind, entries in found.items()
+        for name, entry in entries.items()
+    }
+
+
 PLACES: dict[str, Callable[[], str]] = {
-    "summary": summary,
-    "capacity": capacity,
-    "cost": cost,
-    "waiting": waiting,
-    "server_load": server_load,
-    "server_overload": server_overload,
-    "context_streams": table(
-        "context_streams.md",
-        rows=("k = 2", "k = 1", "k = 0", "k = 0, distilled", "k = 0, random", "k = 0, true"),
-        columns=(0, 1, 3),
-    ),
-    "released": table(
-        "released.md", rows=("now, whole", "now, k = 1", "now, k = 0"), columns=(0, 2, 4)
-    ),
-    "server_memory": table("server/memory.md"),
-    "step_words_load": table(
-        "server/step_words.md",
-        rows=("100, release", "100, now", "130, release", "215, release", "215, now", "240, now"),
-        columns=(0, 1, 6, 7, 9, 11),
-    ),
-    "step_words_prosody": table("step_words_prosody.md", columns=(0, 1, 3)),
-    "simulated": table("capacity.md"),
-    "start": table("start.md"),
-    "bench_runs": bench_runs,
-    "browser": table(
-        "browser.md",
-        "python lab/benchmarks/browser.py web/site --last OTHER --out"
-        " lab/benchmarks/results/browser",
-        rows=(
-            "**all, MB** (sent with gzip)",
-            "opened to first sound, nothing kept, s",
-            "opened to first sound, kept by the browser, s",
-            "from a word to its sound, ms",
-            "processor seconds a second of sound",
-            "words within 2 ms of Python's",
-            "log spectra from Python's, dB",
-        ),
-    ),
-    "lookahead": reports.LOOKAHEAD,
-    "context": reports.CONTEXT,
-    "frontier_tokens": table(
-        "frontier/frontier.md",
-        rows=(
-            "k = 0, 50 ms",
-            "k = 1, 50 ms",
-            "k = 3, 50 ms",
-            "learned, 50 tokens/s, price 0.3",
-            "learned, 50 tokens/s, price 3",
-            "no lookahead for the first word, then k = 3",
-        ),
-        columns=(0, 1, 2, 3),
-    ),
-    "frontier_reader": table(
-        "frontier/frontier.md",
-        rows=(
-            "k = 0, 50 ms",
-            "k = 1, 50 ms",
-            "k = 3, 50 ms",
-            "learned, 180 words/min, price 0.15",
-            "learned, 180 words/min, price 1",
-            "learned, 180 words/min, price 2",
-        ),
-        columns=(0, 1, 2, 3),
-        number=1,
-    ),
-    "listened": reports.LISTENED,
-    "blind": table(
-        "blind.md",
-        rows=(
-            "k = 1",
-            "k = 1, 25 ms held back",
-            "k = 0",
-            "k = 0, 50 ms held back",
-            "k = 0, nothing held back",
-        ),
-        columns=(0, 2),
-    ),
-    "lookahead_summary": reports.SUMMARY,
-    **{
-        f"claims{'_' * bool(paper)}{paper}": partial(claims.table, paper)
-        for paper in ("", *claims.NAMES)
-    },
-    **{f"ma_{name}": getattr(reports, f"MA_{name}".upper()) for name in MA},
-    "ma_vocoders": table("ma/clarinet/vocoders.md"),
-    "vocoded": reports.VOCODED,
-    "first_token": table("first_token.md"),
-    "saeki_quality": reports.SAEKI_QUALITY,
-    "pace_lag": table("pace/lag.md", "python lab/benchmarks/pace/tables.py"),
-    "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
-    "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),
-    "fairness": table(
-        "server/fairness.md",
-        rows=tuple(
-            f"{text}, {version}"
-            for text in ("prose", "digits", "signs")
-            for version in ("before", "after")
-        ),
-        columns=(0, 1, 2, 4, 6, 9),
-    ),
-    "shapes": reports.SHAPES,
-    "own": table("own_voice/own.md", "sayahead train own FOLDER"),
-    "own_voice": reports.OWN_VOICE,
-    "another_speaker": reports.ANOTHER_SPEAKER,
-    "soak": table(
-        "server/soak.md",
-        rows=(
-            "before a text's first sound, in seconds of the control's sound",
-            "for a second of sound, of the control's",
-        ),
-    ),
-    "abuse": table(
-        "server/abuse.md",
-        rows=(
-            "native: pronunciation",
-            "native: dashes",
-            "native: all texts",
-            "storm: large messages",
-            "storm: revisions",
-            "bomb: gRPC",
-            "held: who never reads",
-        ),
-        columns=(0, 1, 3, 4, 5, 6, 7, 11),
-    ),
-    "family": table(
-        "family/voices/table.md",
-        "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
-        columns=(0, 1, 3, 5, 6, 9),
-    ),
-    "kokoro": table(
-        "family/kokoro/table.md",
-        "python lab/benchmarks/family.py TESTS --voices FOLDER --whisper WHISPER -o OUT",
-        columns=(0, 1, 2, 3, 5, 6, 7, 9),
-    ),
-    "kokoro_cost": kokoro_cost,
-    "saeki_pauses": table(
-        "saeki/pauses.md",
-        rows=(
-            "LJ Speech's reader, all marks",
-            "default voice, final marks",
-            "default voice, whole texts, aligned",
-        ),
-        columns=(0, 3, 4, 5),
-    ),
-    "saeki_verify": reports.SAEKI_VERIFY,
-    "mohan_frontier": table("mohan/frontier.md", columns=(0, 1, 2, 3, 5, 6, 7)),
-    "mohan_french": table("mohan/french/frontier.md", columns=(0, 1, 2, 3)),
-    "mohan_latency": reports.MOHAN_LATENCY,
-    "saeki_processing": table("saeki/processing.md", columns=(0, 1, 2, 3)),
+    function.__name__: function
+    for function in (
+        summary,
+        capacity,
+        cost,
+        waiting,
+        server_load,
+        server_overload,
+        bench_runs,
+        kokoro_cost,
+    )
 }
+PLACES |= {f"claims_{paper}": partial(claims.table, paper) for paper in claims.NAMES} | tables()
 
 
 def filled(text: str, folder: str) -> str:
