@@ -70,14 +70,15 @@ class Table:
     """First cells, or the first two with ", " between them; none: all rows."""
     columns: tuple[int, ...] = ()
     """Columns by position; none: all."""
-    number: int = 0
-    """Which of the file's tables."""
+    number: int | None = None
+    """Which of the file's tables; none: all of the file, or the first where rows or columns are
+    chosen."""
 
     def __call__(self) -> str:
         text = (RESULTS / self.file).read_text(encoding="utf-8").strip()
-        if not self.rows and not self.columns:
+        if not self.rows and not self.columns and self.number is None:
             return text
-        heading, rule, *lines = read_rows(text, self.number)
+        heading, rule, *lines = read_rows(text, self.number or 0)
         body = [line for line in lines if not self.rows or self._key(line) in self.rows]
         if missing := set(self.rows) - {self._key(line) for line in body}:
             raise ValueError(f"there is no row {', '.join(sorted(missing))}")

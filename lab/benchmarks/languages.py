@@ -3,7 +3,7 @@ language.
 
     python lab/benchmarks/languages.py [--results FILE.md]
 
-The sentences are those of ``lab/benchmarks/languages/*.txt``, written for this. A word is asked for
+The sentences are those of ``data/sentences.tsv``, written for this. A word is asked for
 with everything before it in its sentence, k words after it, and the language's stand-in word after
 these where the sentence goes on; its phonemes are held to those of the whole sentence. "In one
 piece" is what voices were trained on: espeak-ng merges some words then ("of the"), so spaces do not
@@ -18,7 +18,7 @@ import time
 import unicodedata
 from pathlib import Path
 
-from output import tell
+from output import sentences, tell
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -30,15 +30,14 @@ from sayahead.text.saying.espeak.front_end import EspeakFrontEnd
 from sayahead.text.saying.espeak.phonemizer import FLAG, EspeakPhonemizer
 from support.other_readings import LANGUAGES, cases_of, right
 
-SENTENCES = Path(__file__).with_name("languages")
 VOICES = {"en": "en-us", "de": "de", "fr": "fr", "es": "es", "it": "it", "pt": "pt", "hi": "hi"}
 CONDITIONS = ((0, False), (0, True), (1, False), (1, True), (2, True))
 
 
-def sentences(language: str) -> list[list[str]]:
+def spoken(language: str) -> list[list[str]]:
     """Words as spoken, by sentence."""
     made: list[list[str]] = []
-    for line in (SENTENCES / f"{language}.txt").read_text(encoding="utf-8").splitlines():
+    for line in sentences("languages", language):
         normalizer = front_end(language, espeak=VOICES[language]).normalizer()
         words = normalizer.push(line) + normalizer.flush()
         made.append([word.text for word in words])
@@ -54,7 +53,7 @@ def phonemizer(language: str, *, dummy: bool) -> EspeakPhonemizer:
 def compared(language: str) -> tuple[int, list[float], float]:
     """Number of words, percent of them that differ by condition, percent of sentences as espeak-ng
     reads one text."""
-    texts = sentences(language)
+    texts = spoken(language)
     whole = [phonemizer(language, dummy=False).read(words) for words in texts]
     count = sum(map(len, texts))
     shares = []
@@ -135,7 +134,7 @@ def tables() -> str:
 def cost() -> str:
     """What word by word costs against whole sentences, side by side: the least of five, with an
     empty cache."""
-    texts = sentences("de")
+    texts = spoken("de")
     least = [float("inf")] * 2
     for _ in range(5):
         for which in (0, 1):

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+
+def options(about: str | None, *, results: str = "--results") -> argparse.ArgumentParser:
+    """A parser that shows a script's docstring, with the option that names the file to write."""
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        results, dest="results", type=Path, metavar="FILE", help="write the figures here, too"
+    )
+    return parser
+
+
+def table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a Markdown table, whose first column is of words and the rest of figures."""
+    lines = [heading, ["---", *["---:"] * (len(heading) - 1)], *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
 
 
 def tell(lines: Sequence[str], results: Path | None) -> None:
@@ -24,3 +42,10 @@ def keep(lines: Sequence[str], results: Path | None) -> None:
     if results is not None:
         results.parent.mkdir(parents=True, exist_ok=True)
         results.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def sentences(measurement: str, language: str) -> list[str]:
+    """The texts of a language that a measurement speaks, of ``data/sentences.tsv``."""
+    path = Path(__file__).parent / "data" / "sentences.tsv"
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return [text for name, tag, text in rows if (name, tag) == (measurement, language)]

@@ -5,7 +5,7 @@ phonemes and in sound.
     python lab/benchmarks/unspaced.py speech zh VOICE --speaker zm_yunxi --whisper WHISPER \
         --sounds FOLDER [--every 3] [-o FILE.md]
 
-The texts are the sentences of ``data/sentences_TAG.txt``, which come character by
+The texts are the sentences of ``data/sentences.tsv``, which come character by
 character. ``text``: characters between a word's end and the one that makes it final; characters
 until a voice with one word of lookahead may begin; phonemes that a word has with one word of
 lookahead as with the whole sentence. ``speech``: VOICE is a folder with Kokoro's styles; each
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from output import keep, tell
+from output import keep, sentences, tell
 from sayahead.sound.files import write_wav
 from sayahead.text import Normalizer, front_end
 from sayahead.text.saying.espeak.client import ESPEAK
@@ -36,16 +36,10 @@ from sayahead.voice import Voice, load_voice
 from sayahead_lab.eval.listening.listeners import at_16khz, load_distillmos, load_whisper
 from sayahead_lab.eval.measures.word_errors import distance
 
-DATA = Path(__file__).parent / "data"
 POLICIES = {"whole": "wait-all", "k = 1": "lookahead:k=1"}
 RATE = 24000
 VOICE = Path(__file__).parents[2] / "src/sayahead/voices/heart/voice.json"
 """A voice with Kokoro's phonemes."""
-
-
-def sentences(language: str) -> list[str]:
-    """The texts of a language."""
-    return (DATA / f"sentences_{language}.txt").read_text(encoding="utf-8").splitlines()
 
 
 @dataclass(slots=True)
@@ -85,7 +79,7 @@ def read(language: str) -> list[str]:
     first: list[int] = []
     lengths: list[int] = []
     total = wrong = 0
-    for text in sentences(language):
+    for text in sentences("unspaced", language):
         came = arrivals(front.normalizer(), text)
         late += [one.seen - one.word.end for one in came]
         lengths += [one.word.end - one.word.start for one in came]
@@ -191,7 +185,7 @@ def hear(arguments: argparse.Namespace) -> list[str]:
     whisper = load_whisper(arguments.whisper, threads=1, language=HEARD_AS.get(language, language))
     opinion = load_distillmos()
     heard = {name: Heard([], [], []) for name in POLICIES}
-    numbered = list(enumerate(sentences(language), 1))
+    numbered = list(enumerate(sentences("unspaced", language), 1))
     for number, text in numbered[:: arguments.every]:
         wanted = syllables(language, text)
         for name, policy in POLICIES.items():

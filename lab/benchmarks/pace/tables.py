@@ -1,7 +1,7 @@
 """Tables of a scored experiment of pace: the lag with and without keep_up, quality, and where a
 typist's silences come.
 
-    python lab/benchmarks/pace/tables.py out --out lab/benchmarks/results/pace
+    python lab/benchmarks/pace/tables.py out --results lab/benchmarks/results/pace.md
 
 All on the ideal clock, where computing takes no time. The slope of the lag is taken over the last
 two thirds of each passage's words: before, the lag builds up in any case. Its interval, and that of
@@ -11,13 +11,16 @@ the front end's openers."""
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from output import options, table, tell
 from sayahead.engine.sentence import PAUSES
 from sayahead.text import front_end
 
@@ -134,46 +137,28 @@ def stall_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+TABLES = {
+    "text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest, s|speech, s": (
+        lag_rows
+    ),
+    "condition|DistillMOS|against k = 1": quality_rows,
+    (
+        "condition|silences in 100 words|in a word|in a phrase|at a pause|in either, s|all, s"
+        "|mean lag, s"
+    ): stall_rows,
+}
+"""Headings of the tables, and what makes their rows."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("folder", type=Path, help="the scored experiment")
-    parser.add_argument(
-        "--out", type=Path, required=True, help="folder for lag.md, quality.md and stalls.md"
-    )
     arguments = parser.parse_args()
     about = read_experiment(arguments.folder)
-    made = {
-        "lag": (
-            (
-                "text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest,"
-                " s|speech, s"
-            ),
-            lag_rows,
-        ),
-        "quality": ("condition|DistillMOS|against k = 1", quality_rows),
-        "stalls": (
-            (
-                "condition|silences in 100 words|in a word|in a phrase|at a pause|in either, s|all,"
-                " s|mean lag, s"
-            ),
-            stall_rows,
-        ),
-    }
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for name, (header, rows) in made.items():
-        text = table(header.split("|"), rows(arguments.folder, about))
-        (arguments.out / f"{name}.md").write_text(text, encoding="utf-8")
-        print(text)
-    (arguments.out / "experiment.json").write_text(
-        json.dumps(about, indent=1) + "\n", encoding="utf-8"
-    )
+    lines = list[str]()
+    for header, rows in TABLES.items():
+        lines += [*table(header.split("|"), rows(arguments.folder, about)), ""]
+    tell(lines[:-1], arguments.results)
 
 
 if __name__ == "__main__":

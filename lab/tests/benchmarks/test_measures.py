@@ -14,9 +14,9 @@ from sayahead_lab.cli import measure
 
 ROOT = Path(__file__).parents[3]
 SCRIPTS = ROOT / "lab" / "benchmarks"
-MAX_FILES = 321
+MAX_FILES = 299
 """Files of ``lab/benchmarks`` with its results; the aim is 250. Lower it when they become fewer."""
-MAX_NODES = 99_300
+MAX_NODES = 98_000
 """Nodes of the scripts' syntax trees; the aim is 80,000. Lower it when they become fewer."""
 
 
@@ -54,7 +54,7 @@ def test_the_list_has_a_line_for_each(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_script_gets_its_own_options(capfd: pytest.CaptureFixture[str]) -> None:
-    assert measured("release", "--", "--help") == 0
+    assert measured("figures", "--", "--help") == 0
     assert "--check" in capfd.readouterr().out
 
 
