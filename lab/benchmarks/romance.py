@@ -17,9 +17,7 @@ import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from debian_prose import fetch, packages, sentences
 from output import tell
-from romance_words import Clause, listed, spoken, tree_of
 from sayahead import __version__
 from sayahead.text.saying.clauses import clauses
 from sayahead.text.saying.espeak.client import ESPEAK
@@ -28,6 +26,9 @@ from sayahead.text.saying.espeak.phonemizer import EspeakSounds
 from sayahead.text.saying.romance import LANGUAGES, LEARNED, WORDS, orthography
 from sayahead.text.saying.romance.reading import RomanceSounds
 from sayahead.text.saying.romance.tree import read_tree
+
+from sayahead_lab.training.lexicons.debian_prose import fetch, packages, sentences
+from sayahead_lab.training.lexicons.romance_words import SpokenClause, listed, spoken, tree_of
 
 HELD = ("reference", "stories")
 """Sources that teach no tree and are in none of the lists beside one."""
@@ -49,7 +50,7 @@ MEASURED = ("es", "it", "fr", "pt-br")
 """Languages by espeak-ng's names."""
 
 
-def read(folder: Path, language: str, source: str) -> list[list[Clause]]:
+def read(folder: Path, language: str, source: str) -> list[list[SpokenClause]]:
     """Clauses of a source's sentences, a sample of them where there are many; kept in the
     folder."""
     kept = folder / f"{language}-{source}.json"
@@ -72,11 +73,14 @@ def read(folder: Path, language: str, source: str) -> list[list[Clause]]:
             made.append([(words, espeak.clause(words, closed=True)) for words in asked])
         kept.write_text(json.dumps(made, ensure_ascii=False), encoding="utf-8")
     return [
-        [Clause(*clause) for clause in sentence] for sentence in json.loads(kept.read_text("utf-8"))
+        [SpokenClause(*clause) for clause in sentence]
+        for sentence in json.loads(kept.read_text("utf-8"))
     ]
 
 
-def agreement(texts: Iterable[list[Clause]], sounds: RomanceSounds) -> tuple[int, int, int, int]:
+def agreement(
+    texts: Iterable[list[SpokenClause]], sounds: RomanceSounds
+) -> tuple[int, int, int, int]:
     """Words; how many of them have espeak-ng's sounds and stress; secondary stress aside; all
     stress aside."""
     total = 0
@@ -95,7 +99,7 @@ def agreement(texts: Iterable[list[Clause]], sounds: RomanceSounds) -> tuple[int
     return total, right, main, plain
 
 
-def unstable(texts: Iterable[list[Clause]], sounds: RomanceSounds, ahead: int) -> int:
+def unstable(texts: Iterable[list[SpokenClause]], sounds: RomanceSounds, ahead: int) -> int:
     """Words that sound otherwise where only so many words after them are visible."""
     wrong = 0
     for clause in (clause for sentence in texts for clause in sentence):
@@ -108,7 +112,7 @@ def unstable(texts: Iterable[list[Clause]], sounds: RomanceSounds, ahead: int) -
 
 
 def made(
-    language: str, texts: Sequence[list[Clause]], told: dict[str, str], folder: Path
+    language: str, texts: Sequence[list[SpokenClause]], told: dict[str, str], folder: Path
 ) -> tuple[RomanceSounds, RomanceSounds, list[str]]:
     """What reads the language by a list from these texts and from words ``told`` apart, the same
     without the list, and the list's lines; what was learned is in the folder.
@@ -155,7 +159,7 @@ def measured(folder: Path, language: str, *, write: bool, choose: bool) -> list[
 def row(
     language: str,
     source: str,
-    own: Sequence[list[Clause]],
+    own: Sequence[list[SpokenClause]],
     sounds: RomanceSounds,
     rules: RomanceSounds,
     size: int,

@@ -12,7 +12,7 @@ from sayahead.types import Word
 
 WORDS = Path(__file__).with_name("abroad.txt")
 """English words that texts of other languages have in English; written by
-``lab/benchmarks/mixed_words.py``."""
+``sayahead_lab.training.lexicons.mixed_words``."""
 AFTER = "after"
 """What stands there before languages in which words are English after an English word."""
 MAX_KNOWN = 4096

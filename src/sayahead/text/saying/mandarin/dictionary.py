@@ -3,8 +3,8 @@
 ``words.xz`` has five parts with an empty line between them: words, each as how many characters it
 shares with the one before and the rest; how likely each is; the characters of each syllable; the
 words that are read otherwise than their characters; traditional characters, each before its
-simplified form. ``lab/benchmarks/mandarin_words.py`` makes it. ``readings.txt`` has readings by
-hand, which count before those.
+simplified form. ``sayahead_lab.training.lexicons.mandarin_words`` makes it. ``readings.txt`` has
+readings by hand, which count before those.
 """
 
 from __future__ import annotations

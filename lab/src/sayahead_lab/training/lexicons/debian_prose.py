@@ -1,6 +1,6 @@
 """Sentences of Debian's documents, by language and source; nothing of them is shipped.
 
-    python lab/benchmarks/debian_prose.py FOLDER --language fr -o TEXTS
+    python -m sayahead_lab.training.lexicons.debian_prose FOLDER --language fr -o TEXTS
 
 ``fetch`` downloads the packages by ``apt-get`` and unpacks them into FOLDER. Writes
 ``TEXTS/LANGUAGE.train``, ``.val`` and ``.test`` for ``sayahead train corpus``: sentences of words

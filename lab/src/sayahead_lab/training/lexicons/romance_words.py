@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from debian_prose import dictionary, english, sentences
-from romance_tree import grown, lines_of
 from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.espeak.phonemizer import BETWEEN, FLAG
 from sayahead.text.saying.romance import LEARNED
 from sayahead.text.saying.romance.portuguese import weighed
 from sayahead.text.saying.romance.reading import RomanceSounds, initials
 from sayahead.text.saying.romance.rules import END, PRIMARY, TIE, VOWELS
+
+from sayahead_lab.training.lexicons.debian_prose import dictionary, english, sentences
+from sayahead_lab.training.lexicons.romance_tree import grown, lines_of
 
 LEAST = 2
 RARE = 4
@@ -47,7 +48,7 @@ ENGLISH_LENGTH = re.compile("[iuɑɔɜ]ː")
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class SpokenClause:
     """A clause as espeak-ng says it."""
 
     words: list[str]
@@ -132,7 +133,7 @@ def neutral(language: str, said: str, word: str) -> str:
 
 
 @dataclass(slots=True)
-class Heard:
+class WordSounds:
     """How often a word has which sounds."""
 
     plain: collections.Counter[str] = field(default_factory=collections.Counter)
@@ -148,7 +149,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class WordInClause:
     """A word in a clause: its name in a list, the word before it, the sounds after it and its
     own."""
 
@@ -158,7 +159,7 @@ class Met:
     said: str
 
 
-def met(texts: Iterable[list[Clause]]) -> Iterator[Met]:
+def met(texts: Iterable[list[SpokenClause]]) -> Iterator[WordInClause]:
     """Words of texts in small letters; capitals that are read as letters keep these."""
     for clause in (clause for sentence in texts for clause in sentence):
         before = ""
@@ -166,13 +167,13 @@ def met(texts: Iterable[list[Clause]]) -> Iterator[Met]:
             after = clause.sounds[place + 1] if place + 1 < len(clause.words) else ""
             name = word if initials(word) else word.lower()
             if WORD.fullmatch(word) and said:
-                yield Met(name, before, after, said)
+                yield WordInClause(name, before, after, said)
             before = name.lower()
 
 
-def heard(language: str, texts: Iterable[list[Clause]]) -> dict[str, Heard]:
+def heard(language: str, texts: Iterable[list[SpokenClause]]) -> dict[str, WordSounds]:
     """Sounds of words."""
-    found = collections.defaultdict[str, Heard](Heard)
+    found = collections.defaultdict[str, WordSounds](WordSounds)
     for one in met(texts):
         counts = found[one.name]
         if not one.after:
@@ -207,7 +208,10 @@ def tree_of(language: str, words: Mapping[str, str]) -> list[str]:
 
 
 def listed(
-    language: str, texts: Sequence[list[Clause]], told: Mapping[str, str], rules: RomanceSounds
+    language: str,
+    texts: Sequence[list[SpokenClause]],
+    told: Mapping[str, str],
+    rules: RomanceSounds,
 ) -> dict[str, str]:
     """Words that the rules alone miss, with their sounds, in order; ``told``: words' sounds apart
     from texts."""
@@ -228,7 +232,9 @@ def listed(
     return dict(sorted(found.items()))
 
 
-def held_beside(texts: Iterable[list[Clause]], sounds: RomanceSounds) -> Iterator[tuple[Met, str]]:
+def held_beside(
+    texts: Iterable[list[SpokenClause]], sounds: RomanceSounds
+) -> Iterator[tuple[WordInClause, str]]:
     """Words of clauses of plain words, each with what is made of it."""
     for clause in (clause for sentence in texts for clause in sentence):
         if all(map(WORD.fullmatch, clause.words)) and all(clause.sounds):
@@ -236,7 +242,10 @@ def held_beside(texts: Iterable[list[Clause]], sounds: RomanceSounds) -> Iterato
 
 
 def varied(
-    language: str, texts: Sequence[list[Clause]], found: Mapping[str, str], rules: RomanceSounds
+    language: str,
+    texts: Sequence[list[SpokenClause]],
+    found: Mapping[str, str],
+    rules: RomanceSounds,
 ) -> dict[str, str]:
     """A list of words with what these are before a vowel and at the end of a clause, where rules do
     not tell."""
@@ -261,7 +270,7 @@ def varied(
 
 
 def after_others(
-    language: str, texts: Sequence[list[Clause]], sounds: RomanceSounds
+    language: str, texts: Sequence[list[SpokenClause]], sounds: RomanceSounds
 ) -> dict[str, str]:
     """Pairs of words of which the second one has other sounds than it has otherwise, with these."""
     seen = collections.defaultdict[str, collections.Counter[tuple[str, bool]]](collections.Counter)

@@ -1,6 +1,6 @@
 """Common words that the English lexicon lacks: read as words where they are written in capitals.
 
-    python lab/benchmarks/capital_names.py [--write]
+    python -m sayahead_lab.training.lexicons.capital_names [--write]
 
 Capitals are letters only where they are no word. The phonemizer asks the lexicon; of what that
 lacks, most are names, which it would spell. [vocabulary capital_names] of ``en.txt`` are those of
@@ -15,10 +15,11 @@ import re
 import textwrap
 from pathlib import Path
 
+import sayahead.text
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.saying.english import hibari_tables
 
-FILE = Path(__file__).parents[2] / "src/sayahead/text/languages/data/en.txt"
+FILE = Path(sayahead.text.__file__).parent / "languages" / "data" / "en.txt"
 SHORTEST = 4
 """Letters of the shortest: fewer are letters as often."""
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
-from typing import Any
 
-import pytest
 from sayahead.text.saying.romance.tree import read_tree
 
-SCRIPTS = Path(__file__).parents[2] / "benchmarks"
+from sayahead_lab.training.lexicons import romance_tree as learner
+
 ENDS = {"are": "ˈare", "ico": "iko", "one": "ˈone"}
 STARTS = {
     "can": ("kan", "kˈan"),
@@ -18,12 +15,6 @@ STARTS = {
     "mast": ("mast", "mˈast"),
     "bac": ("bak", "bˈak"),
 }
-
-
-@pytest.fixture
-def learner(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    return importlib.import_module("romance_tree")
 
 
 def taught() -> dict[str, str]:
@@ -37,7 +28,7 @@ def taught() -> dict[str, str]:
     }
 
 
-def test_a_tree_reads_its_words_and_others(learner: Any, tmp_path: Path) -> None:
+def test_a_tree_reads_its_words_and_others(tmp_path: Path) -> None:
     words = taught()
     file = tmp_path / "x.tree"
     file.write_text("\n".join(learner.lines_of(learner.grown(words))) + "\n", encoding="utf-8")
@@ -47,8 +38,8 @@ def test_a_tree_reads_its_words_and_others(learner: Any, tmp_path: Path) -> None
     assert tree("castico") == "kˈastiko"
 
 
-def test_letters_are_aligned_with_what_they_make(learner: Any) -> None:
-    aligner = learner.Aligner()
+def test_letters_are_aligned_with_what_they_make() -> None:
+    aligner = learner.LetterAligner()
     aligner.learn(taught().items())
     assert aligner.align("cinone", learner.UNIT.findall("tʃinˈone")) == [
         "tʃ",

@@ -2,7 +2,7 @@ r"""The words of Mandarin with their readings; writes src/sayahead/text/saying/m
 
     pip install --no-deps --target FOLDER \
         jieba==0.42.1 pypinyin==0.55.0 opencc-python-reimplemented==0.1.7
-    python lab/benchmarks/mandarin_words.py FOLDER
+    python -m sayahead_lab.training.lexicons.mandarin_words FOLDER
 
 Words and their frequencies are jieba's: all that occur four times, and those whose reading is not
 that of their characters. Readings are pypinyin's. The simplified form of each traditional character

@@ -2,7 +2,7 @@
 src/sayahead/text/languages/signs.txt.
 
 apt-get download unicode-cldr-core && dpkg-deb -x unicode-cldr-core_*.deb cldr
-python lab/benchmarks/sign_names.py cldr/usr/share/unicode/cldr/common >
+python -m sayahead_lab.training.lexicons.sign_names cldr/usr/share/unicode/cldr/common >
 src/sayahead/text/languages/signs.txt"""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sayahead.text.languages.signs import is_picture, is_silent
 
 LANGUAGES = ("da", "de", "es", "fr", "hi", "it", "ja", "nl", "pl", "pt", "sv", "zh")
 HEAD = """\
-// Names of signs, where [signs] of a language's file has none: CLDR's annotations, by lab/benchmarks/sign_names.py.
+// Names of signs, where [signs] of a language's file has none: CLDR's annotations, by lab/src/sayahead_lab/training/lexicons/sign_names.py.
 // Copyright 1991-2022 Unicode, Inc.; signs.LICENSE.txt has the terms."""  # noqa: E501
 _EXTRA = re.compile(r"\s*\([^)]*\)|[“”„\"«»]")
 

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module ``debian_prose``."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    monkeypatch.delitem(sys.modules, "debian_prose", raising=False)
-    return importlib.import_module("debian_prose")
+from sayahead_lab.training.lexicons import debian_prose as script
 
 
 def test_splits_have_no_sentence_in_common_and_only_words_of_the_dictionary(
-    script: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     words = "le la vent soulève feuille rouge jusqu du chemin qui mène à l'île".replace(
         "'", " "

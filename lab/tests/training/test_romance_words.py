@@ -3,10 +3,7 @@ after another word."""
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +11,7 @@ import pytest
 from sayahead.text.saying.romance.reading import RomanceSounds
 from sayahead.text.saying.romance.rules import TIE, VOWELS
 
-SCRIPTS = Path(__file__).parents[2] / "benchmarks"
+from sayahead_lab.training.lexicons import romance_words as maker
 
 
 class Spelled:
@@ -43,18 +40,12 @@ class Spelled:
         return out
 
 
-@pytest.fixture
-def maker(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
-    return importlib.import_module("romance_words")
-
-
-def texts(maker: Any, *clauses: str) -> list[list[Any]]:
+def texts(*clauses: str) -> list[list[Any]]:
     """Clauses of words, each written ``word/sounds``."""
     pairs = [[one.split("/") for one in clause.split()] for clause in clauses]
     return [
         [
-            maker.Clause([word for word, _ in clause], [said for _, said in clause])
+            maker.SpokenClause([word for word, _ in clause], [said for _, said in clause])
             for clause in pairs
         ]
     ]
@@ -64,15 +55,15 @@ def rules() -> RomanceSounds:
     return RomanceSounds(Spelled(), {})
 
 
-def test_words_that_rules_miss_are_listed(maker: Any) -> None:
-    heard = texts(maker, "tata/ˈtata goga/ˈɡoɡa tata/ˈtata goga/ˈɡoɡa tata/ˈtata")
+def test_words_that_rules_miss_are_listed() -> None:
+    heard = texts("tata/ˈtata goga/ˈɡoɡa tata/ˈtata goga/ˈɡoɡa tata/ˈtata")
     found = maker.listed("fr", heard, {"kaka": "kˈaka", "tata": "tatˈa", "lala": "ˈlala"}, rules())
     assert found == {"goga": "ˈɡoɡa", "kaka": "kˈaka"}
 
 
-def test_what_is_otherwise_before_a_vowel_and_at_the_end_is_listed(maker: Any) -> None:
+def test_what_is_otherwise_before_a_vowel_and_at_the_end_is_listed() -> None:
     clause = "les/le- tata/ˈtata les/le-z ami/ˈami les/lˈɛ"
-    found = maker.listed("fr", texts(maker, *[clause] * 3), {}, rules())
+    found = maker.listed("fr", texts(*[clause] * 3), {}, rules())
     assert found["les"] == "le-‿le-z|lˈɛ"
     sounds = rules().with_words(found)
     assert sounds.clause(["les", "tata", "les", "ami", "les"], closed=True) == clause_sounds(clause)
@@ -82,26 +73,23 @@ def clause_sounds(clause: str) -> list[str]:
     return [one.split("/")[1] for one in clause.split()]
 
 
-def test_what_is_otherwise_after_another_word_is_listed(maker: Any) -> None:
+def test_what_is_otherwise_after_another_word_is_listed() -> None:
     often = ["de/də- son/sˈɔ̃ bas/ˈbas", "par/ˈpar son/sɔ̃ bas/ˈbas", "tu/ˈtu son/sɔ̃ bas/ˈbas"]
-    found = maker.listed("fr", texts(maker, *often * 3), {}, rules())
+    found = maker.listed("fr", texts(*often * 3), {}, rules())
     assert found["son"] == "sɔ̃"
     assert found["de son"] == "sˈɔ̃"
     assert "par son" not in found
 
 
-def test_one_hearing_tells_nothing_of_neighbours(maker: Any) -> None:
+def test_one_hearing_tells_nothing_of_neighbours() -> None:
     found = maker.listed(
-        "fr",
-        texts(maker, "les/ˈles ami/ˈami", "les/ˈles tata/ˈtata", "les/lez ami/ˈami"),
-        {},
-        rules(),
+        "fr", texts("les/ˈles ami/ˈami", "les/ˈles tata/ˈtata", "les/lez ami/ˈami"), {}, rules()
     )
     assert found == {}
 
 
 def test_words_are_asked_apart_and_by_themselves_where_some_are_several(
-    maker: Any, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = []
 
@@ -124,6 +112,6 @@ def test_words_are_asked_apart_and_by_themselves_where_some_are_several(
         ("de", "dʒy", "dʒy"),
     ],
 )
-def test_portuguese_words_by_themselves(maker: Any, word: str, said: str, alone: str) -> None:
+def test_portuguese_words_by_themselves(word: str, said: str, alone: str) -> None:
     assert maker.neutral("pt-br", said, word) == alone
     assert maker.neutral("fr", said, word) == said

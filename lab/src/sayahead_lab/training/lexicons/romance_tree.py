@@ -25,7 +25,7 @@ LEAST = 2
 """Letters in the same surroundings that make a leaf of their own."""
 
 
-class Aligner:
+class LetterAligner:
     """Learns from words what letters sound like."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ def grown(words: Mapping[str, str], accents: str = "", sample: int = 5000) -> di
 
     Where the stress is teach words without ``accents``, which tell it.
     """
-    aligner = Aligner()
+    aligner = LetterAligner()
     names = sorted(words)
     aligner.learn((word, words[word]) for word in names[:: max(1, len(names) // sample)])
     found = collections.defaultdict[str, list[tuple[str, str]]](list)

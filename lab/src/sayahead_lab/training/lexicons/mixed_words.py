@@ -1,12 +1,13 @@
 """English words that texts of other languages have in English: which they are, by language.
 
-    python lab/benchmarks/mixed_words.py WORDFREQ.whl SIMPLEMMA.whl [--write] [--show 200]
+    python -m sayahead_lab.training.lexicons.mixed_words WORDFREQ.whl SIMPLEMMA.whl \
+        [--write] [--show 200]
 
 WORDFREQ (wordfreq 3.1.1) has how often words are met in each language, SIMPLEMMA (simplemma 1.1.2)
 the forms of each language's dictionary. A word is taken for English where the other language's
 dictionary lacks it and English has it at least ten times as often; short words and words of the
 dictionary need more. After an English word, one that the other language has, too, is English if
-English has it more often. ``data/mixed.txt`` has what a person adds and forbids. ``--write`` writes
+English has it more often. ``mixed.txt`` has what a person adds and forbids. ``--write`` writes
 ``text/saying/english/abroad.txt``; ``--show`` prints the words of each language that are met most
 often there, to look through.
 """
@@ -29,7 +30,7 @@ import msgpack
 from sayahead.text.saying.english.foreign import AFTER, WORDS, languages_abroad
 from sayahead.text.saying.english.hibari_tables import front_end
 
-HAND = Path(__file__).parent / "data" / "mixed.txt"
+HAND = Path(__file__).with_name("mixed.txt")
 ALL = "all"
 """The languages of a line of that file: every one."""
 LEAST = 3.2
@@ -156,7 +157,7 @@ def lines(words: Mapping[str, set[str]]) -> Iterator[str]:
     """The file: words by the languages in which they are English, and in which they are after an
     English word."""
     yield "# English words in texts of other languages, by these, and after an English word:"
-    yield "# lab/benchmarks/mixed_words.py"
+    yield "# lab/src/sayahead_lab/training/lexicons/mixed_words.py"
     groups: dict[str, list[str]] = {}
     for word in sorted(set().union(*words.values())):
         heads = [head for head in words if word in words[head]]
