@@ -21,13 +21,13 @@ TABLE = """|  | WER, % | DistillMOS | FIRST, 50 tokens/s | FIRST, 180 words/min 
     "FIRST", "first sound, ms"
 )
 
-COLUMNS = [
-    ["WER, %", "quality.csv", "WER, %"],
-    ["DistillMOS", "quality.csv", "DistillMOS"],
-    ["first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0],
-    ["first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0],
-    ["word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"],
-]
+COLUMNS = (
+    ("WER, %", "quality.csv", "WER, %"),
+    ("DistillMOS", "quality.csv", "DistillMOS"),
+    ("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
+    ("first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
+    ("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+)
 
 
 @pytest.fixture
@@ -46,9 +46,7 @@ def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("DOCUMENTS", ("doc.md",)),
     ):
         monkeypatch.setattr(f"figures.{name}", value)
-    monkeypatch.setitem(
-        script.PLACES, "lookahead", script.Report("lookahead", tuple(map(tuple, COLUMNS)))
-    )
+    monkeypatch.setitem(script.PLACES, "lookahead", script.Report("lookahead", COLUMNS))
     shutil.copytree(Path(__file__).parent / "data", tmp_path / "results" / "lookahead")
     (tmp_path / "doc.md").write_text(DOCUMENT, encoding="utf-8")
     return script
