@@ -30,10 +30,10 @@ from typing import Any
 import httpx
 import numpy as np
 from attacks import ATTACKS, Target, pour
-from fairness import turn
 from sayahead.engine.onnx import cores
 from sayahead.server.protocols.wyoming import own_address
-from served import SOURCE, Version, started
+from served import SOURCE, Version, event, started
+from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
 HEADER = (
@@ -48,6 +48,18 @@ TURN_S = 20.0
 LIMITS = {"few files": (resource.RLIMIT_NOFILE, 64), "full disk": (resource.RLIMIT_FSIZE, 40_000)}
 """What the servers of some attacks may have: of files, and bytes of one, which the account of their
 usage reaches."""
+
+
+async def turn(port: int) -> float:
+    """Seconds from a turn's text to its first sound, on a connection of its own."""
+    async with connect(f"ws://127.0.0.1:{port}/v1/stream", max_queue=None) as connection:
+        await connection.recv()
+        start_s = time.perf_counter()
+        await connection.send(event("input_text.append", text="Hello there, how are you? "))
+        await connection.send(event("input_text.end"))
+        while not isinstance(await connection.recv(), bytes):
+            pass
+        return time.perf_counter() - start_s
 
 
 def free_port() -> int:

@@ -3,7 +3,7 @@ latency, errors.
 
     python lab/benchmarks/soak.py --minutes 60 --out lab/benchmarks/results/server/soak
 
-Writes soak.json with a row a minute, soak.md with what changed over the hour, and soak.png. Talkers
+Writes soak.json with a row a minute, and soak.md with what changed over the hour. Talkers
 send an answer at the pace of a language model, hear it to its end in real time, wait a little, and
 go on; a fifth of the answers are interrupted. Beside them rude clients come one after another.
 Waits follow whatever else the machine does; processor time follows it less, and least its quotient
@@ -61,14 +61,6 @@ COUNTED = {
     "firsts": "tts_first_audio_processor_seconds_count",
 }
 """What is read of the server's metrics each minute."""
-LABELS = {
-    "p50_ms": "p50",
-    "p95_ms": "p95",
-    "first_computing_ms": "before a text's first sound",
-    "computing_ms_per_s": "for a second of sound",
-    "control_ms_per_s": "for a second of sound, the control",
-}
-"""Of the curves."""
 RATES = {
     "first_computing_ms": "computing before a text's first sound, ms",
     "computing_ms_per_s": "computing for a second of sound, ms",
@@ -373,34 +365,6 @@ def table(drifts: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def plot(rows: list[dict[str, Any]], path: Path) -> None:
-    """Memory, descriptors and latency by minute."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(4, 1, figsize=(8, 9), sharex=True, layout="constrained")
-    minutes = [row["minute"] for row in rows]
-    curves = (
-        ("memory, MB", ("rss_mb",)),
-        ("open descriptors", ("descriptors",)),
-        ("first sound, ms", ("p50_ms", "p95_ms")),
-        ("processor time, ms", ("first_computing_ms", "computing_ms_per_s", "control_ms_per_s")),
-    )
-    for axis, (label, names) in zip(axes, curves, strict=True):
-        for name in names:
-            axis.plot(minutes, [row[name] for row in rows], label=LABELS.get(name))
-        axis.set(ylabel=label, ylim=(0, 1.15 * max(row[name] for row in rows for name in names)))
-    load = axes[2].twinx()
-    load.plot(minutes, [row["load"] for row in rows], color="gray", linewidth=0.8)
-    load.set(ylabel="the machine's load (gray)", ylim=(0, None))
-    axes[3].set(xlabel="minute")
-    axes[2].legend(loc="upper left", fontsize="small")
-    axes[3].legend(loc="lower left", fontsize="small", ncols=3)
-    figure.savefig(path, dpi=110)
-
-
 def main() -> None:
     """Run the soak, and write its files."""
     parser = argparse.ArgumentParser(
@@ -416,7 +380,7 @@ def main() -> None:
         "--every", type=float, default=2.0, help="seconds between rude clients (default: 2)"
     )
     parser.add_argument(
-        "--out", type=Path, required=True, help="FILE without ending: FILE.json, FILE.png"
+        "--out", type=Path, required=True, help="FILE without ending: FILE.json, FILE.md"
     )
     arguments = parser.parse_args()
     talkers = arguments.talkers or 8 * cores()
@@ -446,7 +410,6 @@ def main() -> None:
     arguments.out.with_suffix(".json").write_text(
         json.dumps(data | log | {"rows": rows}, indent=1) + "\n", "utf-8"
     )
-    plot(rows, arguments.out.with_suffix(".png"))
 
 
 if __name__ == "__main__":
