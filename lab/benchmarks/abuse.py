@@ -30,6 +30,7 @@ from typing import Any
 import httpx
 import numpy as np
 from attacks import ATTACKS, Target, pour
+from output import options
 from sayahead.engine.onnx import cores
 from sayahead.server.protocols.wyoming import own_address
 from served import SOURCE, Version, event, started
@@ -184,9 +185,7 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument(
         "--json", type=Path, help="where to write the figures, and beside it the table; others stay"
     )

@@ -73,7 +73,7 @@ samples."""
 
 
 def main() -> int:
-    parser = options(__doc__)
+    parser = options(__doc__, "--results")
     parser.add_argument("site", type=Path, help="the folder that web/build.py made")
     parser.add_argument("--runs", type=int, default=10, help="how often the page is opened")
     arguments = parser.parse_args()

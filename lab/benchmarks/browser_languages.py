@@ -8,7 +8,6 @@ host is on the same machine, so a visitor adds the time to fetch the files."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import re
@@ -18,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from output import tell
+from output import options, tell
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -90,12 +89,9 @@ def in_firefox(address: str) -> Iterator[Ask]:
 
 def main() -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "-o", "--results")
     parser.add_argument("site", type=Path)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("-o", "--results", type=Path)
     arguments = parser.parse_args()
     browsers = {"Chromium": in_chromium} | ({"Firefox": in_firefox} if FIREFOX else {})
     heads = [f"{name}, {when}" for name in browsers for when in ("nothing kept", "kept")]

@@ -11,7 +11,6 @@ and the cores' influence on each other are not."""
 
 from __future__ import annotations
 
-import argparse
 import functools
 import heapq
 import itertools
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import tell
+from output import options, tell
 
 RESULTS = Path(__file__).parent / "results"
 TOKENS_PER_WORD = 1.3
@@ -273,14 +272,11 @@ def measured() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "--results")
     parser.add_argument("--conversations", type=int, default=10_000)
     parser.add_argument(
         "--price", type=float, default=0.04, help="of a processor's hour (default: 0.04)"
     )
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     given = parser.parse_args()
     word_s = measured()
     ways = [

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import soundfile
+from output import options
 from sayahead.sound.files import write_wav
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
@@ -210,9 +211,7 @@ def settings_of(text: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     add = parser.add_argument
     add("--people", type=Path, required=True)
     add("--list", type=Path, default=Path("lab/recipes/clip/people.tsv"))

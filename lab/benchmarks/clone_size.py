@@ -7,13 +7,12 @@ It clones this repository over git's own protocol from a copy of it, so it needs
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import tempfile
 from pathlib import Path
 
-from output import tell
+from output import options, tell
 
 ROOT = Path(__file__).parents[2]
 WAYS: dict[str, tuple[list[str], list[str]]] = {
@@ -52,9 +51,7 @@ def measured(
 
 def main() -> None:
     """Measure all ways."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -11,7 +11,6 @@ is counted once), and the processor cores that server and clients use."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import http.client
 import json
@@ -21,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from output import options
 from sayahead.engine.onnx import cores
 from sayahead.voice import load_voice
 from served import SOURCE, Version, started
@@ -118,7 +118,7 @@ def measured(
 
 def main() -> None:
     """Measure in turns."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options(__doc__)
     add = parser.add_argument
     add(
         "--passes",

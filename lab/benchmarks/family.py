@@ -17,7 +17,6 @@ there; the table is OUT/table.md."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import tell
+from output import options, tell
 from sayahead import Voice, load_voice
 from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.research import Policy
@@ -67,9 +66,7 @@ class Heard:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("tests", type=Path, nargs="+", metavar="TESTS")
     parser.add_argument(
         "--taught", type=Path, metavar="CORPUS", help="what the voices have learned from"

@@ -12,7 +12,6 @@ are compared on one machine, before and after; the file that is kept says which 
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import platform
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import onnxruntime
+from output import options
 from sayahead.voice import Voice, load_voice
 
 TEXTS = {
@@ -98,11 +98,11 @@ def fingerprints(only: str | None) -> Iterator[tuple[str, str]]:
         voice = load_voice(name)
         for label, condition in conditions.items():
             for key, text in TEXTS.items():
-                samples = voice.synthesize(text, **options(voice, condition, text))
+                samples = voice.synthesize(text, **session_options(voice, condition, text))
                 yield f"{name} / {label} / {key}", hashlib.sha256(samples.tobytes()).hexdigest()
 
 
-def options(voice: Voice, condition: dict[str, Any], text: str) -> dict[str, Any]:
+def session_options(voice: Voice, condition: dict[str, Any], text: str) -> dict[str, Any]:
     """``Voice.session``'s options for a condition."""
     chosen: dict[str, Any] = {name: condition[name] for name in RENDERING if name in condition}
     fields = {k: v for k, v in condition.items() if k not in (*RENDERING, "policy", "context")}
@@ -116,9 +116,7 @@ def options(voice: Voice, condition: dict[str, Any], text: str) -> dict[str, Any
 
 def main() -> int:
     """Write the digests, or compare them with those that were written; 1 where one differs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--json", type=Path, help="write the digests here")
     parser.add_argument("--check", type=Path, help="compare with the digests in this file")
     parser.add_argument("--voice", choices=CONDITIONS, help="only this one's")

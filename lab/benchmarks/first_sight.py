@@ -10,10 +10,10 @@ folder all rounds are scored, each in rows of its own.
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
+from output import options
 from sayahead.text import front_end
 
 from sayahead_lab.eval.text.accepted import distance, parse, words_of
@@ -61,9 +61,7 @@ def rows(folder: Path, *, shows_wrong: bool) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("-o", "--out", type=Path)
     parser.add_argument("--wrong", action="store_true")

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from output import options
 from sayahead import Voice, load_voice
 from sayahead.research import LookaheadK, Session
 
@@ -134,9 +135,7 @@ def table(data: dict[str, Any]) -> str:
 
 def main() -> None:
     """Measure, and write the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     add = parser.add_argument
     add("--per-s", type=float, default=62.0, help="tokens a second (default: 62)")
     add("--json", type=Path, help="where to write the figures, and beside it the table")

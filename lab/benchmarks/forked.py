@@ -7,13 +7,12 @@ Each process speaks a few sentences. What it has changed or made is its own; the
 
 from __future__ import annotations
 
-import argparse
 import gc
 import os
 from multiprocessing import get_context
 from pathlib import Path
 
-from output import tell_figures
+from output import options, tell_figures
 from sayahead.server.synthesis.capacity import spoken
 from sayahead.voice import Voice, load_voice
 
@@ -30,7 +29,7 @@ def memory() -> dict[str, float]:
 
 def main() -> None:
     """Fork, speak and look."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options(__doc__)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     voice = load_voice("heart")

@@ -12,13 +12,12 @@ count, and a sentence is right or not. Readings are those of ``tests/text/readin
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 import unicodedata
 from pathlib import Path
 
-from output import sentences, tell
+from output import options, sentences, tell
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -158,10 +157,7 @@ def cost() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--results", type=Path, metavar="FILE.md", help="where to write the tables")
+    parser = options(__doc__, "--results")
     arguments = parser.parse_args()
     tell([tables()], arguments.results)
 

@@ -12,12 +12,11 @@ install --no-deps Resemblyzer webrtcvad-wheels``; librosa, scipy).
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from output import tell
+from output import options, tell
 from sayahead.sound.files import read_wav
 from sayahead.types import Floats
 
@@ -27,14 +26,11 @@ from sayahead_lab.eval.measures.intervals import estimate
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "--results")
     parser.add_argument("out", type=Path, help="an experiment's folder, of sayahead eval run")
     parser.add_argument(
         "--to", metavar="CONDITION", help="the speaker (default: the first condition)"
     )
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     embed = load_embedder()
     conditions = list(read_experiment(arguments.out)["conditions"])

@@ -9,7 +9,6 @@ free."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import itertools
 import json
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from output import options
 from sayahead.engine.onnx import cores
 from served import SOURCE, Version, event, started
 from websockets.asyncio.client import ClientConnection, connect
@@ -131,9 +131,7 @@ async def warm(version: Version) -> None:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument(
         "--sessions", type=int, nargs="+", default=[1, 10, 50, 100], help="how many are open"
     )

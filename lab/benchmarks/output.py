@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 
-def options(about: str | None, *, results: str = "--results") -> argparse.ArgumentParser:
-    """A parser that shows a script's docstring, with the option that names the file to write."""
+def options(about: str | None, *results: str) -> argparse.ArgumentParser:
+    """A parser that shows a script's docstring, with the option that names the file to write, if
+    there is one."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        results, dest="results", type=Path, metavar="FILE", help="write the figures here, too"
-    )
+    if results:
+        parser.add_argument(
+            *results, dest="results", type=Path, metavar="FILE", help="write the figures here, too"
+        )
     return parser
 
 

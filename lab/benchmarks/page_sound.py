@@ -10,7 +10,6 @@ sample that is heard."""
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import statistics
@@ -29,6 +28,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from output import options
 from sayahead import load_voice
 from sayahead.sound.formats import ENCODINGS, AudioFormat
 from support.browser import chromium
@@ -186,7 +186,7 @@ def measure(browsers: Sequence[str], count: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure, and write the rows."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options(__doc__)
     parser.add_argument("--out", type=Path, default=Path("lab/benchmarks/results/page_sound.json"))
     parser.add_argument("--count", type=int, default=9)
     parser.add_argument("--browsers", nargs="+", choices=BROWSERS, default=list(BROWSERS))

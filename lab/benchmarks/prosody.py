@@ -12,7 +12,6 @@ which the others are paired, sentence by sentence."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import keep
+from output import keep, options
 from sayahead import load_voice
 from sayahead.config import from_mapping
 from sayahead.research import WaitAll
@@ -78,9 +77,7 @@ def beside(name: str, known: Mapping[str, Sequence[Differences]]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "--results")
     parser.add_argument("conditions", type=Path)
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, default=100)
@@ -92,7 +89,6 @@ def main() -> int:
     parser.add_argument(
         "--beside", metavar="NAME", help="the condition that the others are compared with in pairs"
     )
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
     voice, recorder = recorded(load_voice(arguments.voice))

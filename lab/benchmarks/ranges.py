@@ -10,7 +10,6 @@ they are in the file."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
@@ -18,6 +17,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from output import options
 from sayahead.voices.write import write_voice
 
 from sayahead_lab.scripts import read_texts, strided
@@ -46,9 +46,7 @@ def sealed(folder: Path) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("ranges", type=Path, help="the file to write")
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument(

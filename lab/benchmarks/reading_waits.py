@@ -9,13 +9,13 @@ for the characters behind its end that had to come before it was final, the whit
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from output import options
 from sayahead.text.classes import CLASSES
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
@@ -79,9 +79,7 @@ def table(languages: list[str]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--languages", default=LANGUAGES)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()

@@ -11,13 +11,12 @@ measured; what is measured is what ``--write`` puts there."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from output import tell
+from output import options, tell
 from sayahead import __version__
 from sayahead.text.saying.clauses import clauses
 from sayahead.text.saying.espeak.client import ESPEAK
@@ -210,9 +209,7 @@ def table(folder: Path, languages: Sequence[str], *, write: bool, choose: bool) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "--results")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--languages", nargs="+", choices=MEASURED, default=MEASURED)
     parser.add_argument(
@@ -221,7 +218,6 @@ def main() -> None:
     parser.add_argument(
         "--choose", action="store_true", help="measure the sources that settings are chosen by"
     )
-    parser.add_argument("--results", type=Path, metavar="FILE")
     arguments = parser.parse_args()
     lines = table(
         arguments.folder, arguments.languages, write=arguments.write, choose=arguments.choose

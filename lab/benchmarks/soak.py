@@ -11,7 +11,6 @@ with that of the same answers spoken in this process, the control."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
 import itertools
@@ -29,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from output import options
 from sayahead.client import AsyncClient, ServerError
 from sayahead.engine.onnx import cores
 from sayahead.voice import Voice, load_voice
@@ -367,9 +367,7 @@ def table(drifts: dict[str, dict[str, float]]) -> str:
 
 def main() -> None:
     """Run the soak, and write its files."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument(
         "--talkers",

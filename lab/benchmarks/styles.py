@@ -9,13 +9,13 @@ errors are those of Whisper. With ``--styles``, the others stay as they are in t
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from output import options
 from sayahead import Voice, load_voice
 from sayahead.text.styles.table import STYLES
 from sayahead.types import Floats
@@ -53,7 +53,7 @@ def pitches(samples: Floats) -> Floats:
 
 def main() -> int:
     """Measure; the exit code."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options(__doc__)
     parser.add_argument(
         "--whisper", required=True, help="folder of a Whisper model for faster-whisper"
     )

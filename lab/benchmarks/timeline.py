@@ -9,12 +9,12 @@ differs."""
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from output import options
 from sayahead import Voice, load_voice
 from sayahead.research import LookaheadK, Policy, WaitAll
 
@@ -151,9 +151,7 @@ def picture(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("svg", type=Path)
     parser.add_argument("--tokens-per-s", type=float, default=8.0)
     parser.add_argument("--lookahead", type=int, default=1)

@@ -18,13 +18,13 @@ trainings.json, and scores.jsonl.gz with what was counted in each sentence.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from output import options
 
 from sayahead_lab.eval.experiment.folder import read_experiment
 from sayahead_lab.eval.listening.quality import Row
@@ -198,9 +198,7 @@ def table(lines: Sequence[list[str]], words: int) -> str:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("--heard", type=Path, action="append", default=[], help="a scored folder")
     parser.add_argument(
         "--segments", metavar="TITLE=FILE", action="append", default=[], help="failures.json"

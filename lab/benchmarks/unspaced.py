@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from output import keep, sentences, tell
+from output import keep, options, sentences, tell
 from sayahead.sound.files import write_wav
 from sayahead.text import Normalizer, front_end
 from sayahead.text.saying.espeak.client import ESPEAK
@@ -222,9 +222,7 @@ def with_interval(values: Sequence[float]) -> str:
 
 def main() -> None:
     """Print a table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "-o", "--results")
     parser.add_argument("what", choices=("text", "speech"))
     parser.add_argument("language", choices=sorted(SYLLABLES))
     parser.add_argument("voice", nargs="?", type=Path)
@@ -232,7 +230,6 @@ def main() -> None:
     parser.add_argument("--whisper", type=Path)
     parser.add_argument("--sounds", type=Path)
     parser.add_argument("--every", type=int, default=1, help="every so many sentences")
-    parser.add_argument("-o", "--results", type=Path)
     arguments = parser.parse_args()
     lines = read(arguments.language) if arguments.what == "text" else hear(arguments)
     tell(lines, arguments.results)

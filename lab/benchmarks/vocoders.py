@@ -15,7 +15,6 @@ Needs hibari-tts.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import tempfile
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import tell
+from output import options, tell
 from sayahead import load_voice
 from sayahead.engine.stages import Vocoder
 from sayahead.engine.synthesizer import TwoStage
@@ -151,9 +150,7 @@ def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "--results")
     parser.add_argument("voices", nargs="+", metavar="VOICE")
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--count", type=int, default=20)
@@ -161,7 +158,6 @@ def main() -> None:
     parser.add_argument(
         "--sounds", type=Path, help="write the first sentence by each vocoder here, as MP3"
     )
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     pin(None)
     teacher = TeacherSpec(PRESETS["ma"], "final").open()

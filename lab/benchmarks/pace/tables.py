@@ -151,7 +151,7 @@ TABLES = {
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, "--results")
     parser.add_argument("folder", type=Path, help="the scored experiment")
     arguments = parser.parse_args()
     about = read_experiment(arguments.folder)

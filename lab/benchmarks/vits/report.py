@@ -1,10 +1,10 @@
 """A Piper voice word by word against the mean of two seeds of its own whole sentences: figures of a
 scored experiment.
 
-    python lab/benchmarks/vits/report.py OUT ... -o lab/benchmarks/results/vits
+    python lab/benchmarks/vits/report.py OUT ... --results lab/benchmarks/results/vits/piper.json
 
 OUT is the folder of ``sayahead eval run lab/benchmarks/vits/piper.toml``, scored by ``sayahead eval
-score``; of several folders (``quality.py``), those count that are scored to the end. Two seeds of
+score``; of several folders, those count that are scored to the end. Two seeds of
 one voice differ, so a condition's sentence is compared with the mean of both; intervals are over
 sentences, which are drawn again 5,000 times. The pitch of a beginning is the median of the first
 half second after the first audible sample, in semitones over the median of the whole sentence
@@ -12,13 +12,17 @@ half second after the first audible sample, in semitones over the median of the 
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from output import options, tell_figures
 from sayahead.sound.files import read_wav
 from sayahead.sound.pcm import audible
 from sayahead.sound.pitch import HOP_S, pitch_hz
@@ -100,49 +104,9 @@ def figures(one: dict[str, Values], base: dict[str, Values]) -> dict[str, Any]:
     }
 
 
-def shown(found: dict[str, float], digits: int) -> str:
-    return (
-        f"{found['mean']:+.{digits}f} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"
-    )
-
-
-def table(made: dict[str, dict[str, Any]]) -> list[str]:
-    """The conditions as a Markdown table."""
-    heads = [
-        "condition",
-        "WER, %",
-        "difference, points",
-        "DistillMOS",
-        "difference",
-        "beginning, semitones",
-        "difference",
-    ]
-    heads += ["length", "clicks at seams (elsewhere), %"]
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    for name, row in made.items():
-        cells = [
-            name,
-            f"{row['wer']:.2f}",
-            shown(row["wer_difference"], 2),
-            f"{row['distillmos']:.3f}",
-            shown(row["distillmos_difference"], 3),
-            f"{row['beginning_semitones']:+.2f}",
-            shown(row["beginning_difference"], 2),
-            f"x{row['length']:.3f}",
-            f"{row['clicks_at_seams']:.1f} ({row['clicks_elsewhere']:.1f})",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "--results")
     parser.add_argument("out", type=Path, nargs="+", help="folders of scored experiments")
-    parser.add_argument(
-        "-o", "--results", type=Path, required=True, help="folder for piper.json and piper.md"
-    )
     arguments = parser.parse_args()
     parts = [folder for folder in arguments.out if scored(folder)]
     about = json.loads((parts[0] / "experiment.json").read_text(encoding="utf-8"))
@@ -154,34 +118,13 @@ def main() -> int:
         }
     base = {key: (columns[WHOLE[0]][key] + columns[WHOLE[1]][key]) / 2 for key in columns[WHOLE[0]]}
     made = {name: figures(one, base) for name, one in columns.items()}
-    sentences = len(base["words"])
-    words = int(base["words"].sum())
-    head = [
-        (
-            f"`{about['settings'][WHOLE[0]]['voice']}`, {sentences} sentences ({words} words) of"
-            " the LJ Speech test split,"
-        ),
-        (
-            "against the mean of two seeds of its own whole sentences; Whisper base; 95 % intervals"
-            " over sentences."
-        ),
-        "`lab/benchmarks/vits/piper.toml`, `lab/benchmarks/vits/report.py`.",
-        "",
-    ]
-    arguments.results.mkdir(parents=True, exist_ok=True)
-    (arguments.results / "piper.md").write_text(
-        "\n".join([*head, *table(made)]) + "\n", encoding="utf-8"
-    )
     found = {
-        "sentences": sentences,
-        "words": words,
+        "sentences": len(base["words"]),
+        "words": int(base["words"].sum()),
         "versions": about.get("versions"),
         "conditions": made,
     }
-    (arguments.results / "piper.json").write_text(
-        json.dumps(found, indent=1) + "\n", encoding="utf-8"
-    )
-    print("\n".join(table(made)))
+    tell_figures(found, arguments.results)
     return 0
 
 

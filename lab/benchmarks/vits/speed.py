@@ -2,7 +2,6 @@
 is there.
 
     python lab/benchmarks/vits/speed.py VOICE --texts test.csv [--count 16] [--graph VOICE.onnx] \
-        [--before FOLDER]
         [--results FILE.json]
 
 Processor time of one thread, everything in one run: each sentence is spoken in every way in turn,
@@ -11,12 +10,10 @@ letter by letter; the first sound is counted from the letter that made its looka
 the first chunk with a sample above -50 dBFS.
 
 ``--graph`` is the file that the voice was added from: its untouched graph speaks the phonemes of
-whole sentences, with nothing around it. ``--before`` is the same voice as another version added it,
-which speaks in the same run."""
+whole sentences, with nothing around it."""
 
 from __future__ import annotations
 
-import argparse
 import functools
 import sys
 import time
@@ -28,7 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from output import tell_figures
+from output import options, tell_figures
 from sayahead import Voice, load_voice
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.research import LookaheadK, WaitAll
@@ -146,18 +143,12 @@ def measure(
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "--results")
     parser.add_argument("voice", help="a voice's name or folder")
     parser.add_argument("--texts", type=Path, required=True, help="lines of name|text")
     parser.add_argument("--count", type=int, default=16)
     parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("--graph", type=Path, help="the .onnx that the voice was added from")
-    parser.add_argument(
-        "--before", type=Path, help="folder of the same voice, added by another version"
-    )
-    parser.add_argument("--results", type=Path, help="write the figures here (JSON)")
     arguments = parser.parse_args()
     texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
     voice = load_voice(arguments.voice)
@@ -165,10 +156,6 @@ def main() -> int:
         way: functools.partial(spoken, voice=voice, options=options)
         for way, options in WAYS.items()
     }
-    if arguments.before:
-        before = load_voice(arguments.before)
-        for way, options in WAYS.items():
-            ways[f"before: {way}"] = functools.partial(spoken, voice=before, options=options)
     if arguments.graph:
         ways[UNTOUCHED] = untouched(arguments.graph, voice, texts)
     figures = measure(ways, texts, arguments.tries)
@@ -180,7 +167,6 @@ def main() -> int:
         f"--count {len(texts)}",
     ]
     command += [f"--graph {arguments.graph.name}"] if arguments.graph else []
-    command += ["--before OLD"] if arguments.before else []
     about["command"] = " ".join(command)
     tell_figures({**about, "figures": figures}, arguments.results)
     return 0

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.romance.reading import RomanceSounds
 from sayahead.text.saying.romance.rules import TIE, VOWELS
 
@@ -97,7 +98,7 @@ def test_words_are_asked_apart_and_by_themselves_where_some_are_several(
         asked.append(text)
         return ["  ".join(text.replace("|", " ").replace("bc", "b c").split())]
 
-    monkeypatch.setattr(maker.ESPEAK, "clauses", clauses)
+    monkeypatch.setattr(ESPEAK, "clauses", clauses)
     assert dict(maker.apart("fr", ["a", "bc", "d"])) == {"a": "a", "bc": "b c", "d": "d"}
     assert asked[0] == "a | ta | bc | ta | d | ta | "
 
