@@ -144,13 +144,19 @@ def chosen(wordfreq: Path, simplemma: Path) -> dict[str, set[str]]:
         there = abroad(wordfreq, simplemma, language)
         sure = {word for word, often in english.items() if there.takes(word, often)}
         after = {word for word, often in english.items() if there.takes_after(word, often)}
-        for heads, verdict, hand in by_hand():
-            if heads in (ALL, language):
-                sure = sure | set(hand) if verdict == "english" else sure - set(hand)
-                after = after | set(hand) if verdict == "after" else after - set(hand)
+        for verdict, hand in verdicts(language):
+            sure = sure | hand if verdict == "english" else sure - hand
+            after = after | hand if verdict == "after" else after - hand
         words[language] = sure
         words[f"{AFTER} {language}"] = after - sure
     return words
+
+
+def verdicts(language: str) -> Iterator[tuple[str, set[str]]]:
+    """What a person says of words in a language, in order."""
+    for head, verdict, words in by_hand():
+        if head in (ALL, language):
+            yield verdict, set(words)
 
 
 def lines(words: Mapping[str, set[str]]) -> Iterator[str]:
