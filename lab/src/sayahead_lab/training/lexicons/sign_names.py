@@ -17,7 +17,7 @@ from sayahead.text.languages.signs import is_picture, is_silent
 
 LANGUAGES = ("da", "de", "es", "fr", "hi", "it", "ja", "nl", "pl", "pt", "sv", "zh")
 HEAD = """\
-// Names of signs, where [signs] of a language's file has none: CLDR's annotations, by lab/src/sayahead_lab/training/lexicons/sign_names.py.
+// Names of signs, where [signs] of a language's file has none: CLDR's annotations, by sayahead_lab.training.lexicons.sign_names.
 // Copyright 1991-2022 Unicode, Inc.; signs.LICENSE.txt has the terms."""  # noqa: E501
 _EXTRA = re.compile(r"\s*\([^)]*\)|[“”„\"«»]")
 
