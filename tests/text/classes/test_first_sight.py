@@ -423,7 +423,7 @@ def test_stars_that_rate_are_counted(tag: str, stars: str) -> None:
         ("an MTU of 1,500 B", "an MTU of one thousand five hundred bytes"),
         ("a 64 B packet", "a sixty-four byte packet"),
         ("the 2d Cir. in 2008", "the second Circuit in two thousand eight"),
-        ("a 3d ed. of it", "a third ed of it"),
+        ("a 3d ed. of it", "a third edition of it"),
         ("rare (< 1/1,000)", "rare (less than one in one thousand)"),
         ("in 1/10,000 users", "in one in ten thousand users"),
         ("all n! orders", "all N factorial orders"),

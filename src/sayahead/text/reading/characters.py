@@ -31,8 +31,8 @@ _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 _LIGATURES = "ﬀﬁﬂﬃﬄﬅﬆ"
 _RAISED = "ᵃᵇᶜᵈᵉᶠᵍʰʲᵏˡᵐᵒᵖʳˢᵗᵘᵛʷʸᶻ"
 """Letters of abbreviations and ordinals: Sᵗ, 1ᵉʳ, Mᵐᵉ."""
-_STRUCK = "\u0334\u0335\u0336\u0337\u0338"
-"""Strokes through letters, as in "H̶e̶l̶l̶o"."""
+_MARKING = "\u0334\u0335\u0336\u0337\u0338\ufe0e"
+"""Strokes through letters, as in "H̶e̶l̶l̶o", and what asks for a sign in place of a picture."""
 _NARROW = str.maketrans("‐‑‒―ʼ’´⁄μ", "---—'''/µ", "®©\xad")
 
 
@@ -44,6 +44,7 @@ class CharacterFilter:
         """``skipped`` takes stretches in scripts that the voice cannot read."""
         self._scripts = record.scripts
         self._has_greek_names = "GREEK" not in record.scripts and bool(record.greek)
+        self._pictures = record.vocabularies.get("pictures", "")
         self._skipped = skipped
         self._newlines = 1
         self._is_white = True
@@ -97,7 +98,7 @@ class CharacterFilter:
             out.append(SENTENCE_END, place)
 
     def _kept(self, char: str, start: int, end: int) -> str:
-        if char.isascii():
+        if char.isascii() or char in self._pictures:
             return char
         if not readable(char, self._scripts) and not (self._has_greek_names and is_greek(char)):
             self._skip(char, start, end)
@@ -200,7 +201,7 @@ def folded(char: str) -> str:
         return str(unicodedata.decimal(char))
     if kind in ("Cs", "Cn", "Co", "Cc") or (kind == "Cf" and char not in "\u200c\u200d"):
         return ""
-    if char == "\ufe0e" or char in _STRUCK:
+    if char in _MARKING:
         return ""
     if (kind in ("So", "Sk") and is_silent(char)) or is_picture(char):
         return SPACE
