@@ -11,9 +11,9 @@ whole sentences by its whole graph, or several such folders, together; sentences
 ``--taught`` has, of any speaker, are left out. ``FOLDER`` has voices of the same names. Each says
 the same sentences: whole, with a word of lookahead, and without one (100 ms held back). Similarity
 is the cosine of Resemblyzer's embeddings to the mean of the teacher's other sentences
-(``likeness.py``). Cost is the voice's processor time for a second of speech, with a word of
-lookahead, over the default voice's. A speaker's figures are kept in OUT/NAME.json once they are
-there; the table is OUT/table.md."""
+(``eval/listening/likeness.py``). Cost is the voice's processor time for a second of speech, with a
+word of lookahead, over the default voice's. A speaker's figures are kept in OUT/NAME.json once they
+are there; the table is OUT/table.md."""
 
 from __future__ import annotations
 
