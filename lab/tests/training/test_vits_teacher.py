@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from lab_support.tiny_vits import tiny_vits
 from sayahead.cli import main
 from sayahead.errors import ConfigError
 from sayahead.voices.install.vits.voice import add_piper
+from support.toy_voices import TOYS
 
 from sayahead_lab.cli import corpus as command
 from sayahead_lab.training.corpus.frontend import PRESETS
@@ -24,12 +26,28 @@ from sayahead_lab.training.corpus.vits import ESPEAK, VitsSpec, phoneme_edges, s
 TEXT = "The nearest letters were stirring, and eight of them are here."
 
 
-@pytest.fixture(scope="module")
+def english_symbols() -> list[str]:
+    """All symbols of espeak-ng that the front end's become."""
+    return sorted({*"".join(ESPEAK.values()), *inventory()[0]})
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Path:
+    """A toy voice that says it reads these; its graphs are not asked."""
+    folder = tmp_path / "described"
+    shutil.copytree(TOYS / "vits", folder)
+    about = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    about["model"]["spelling"] = "espeak"
+    about["phonemes"] = {symbol: at for at, symbol in enumerate(english_symbols(), 3)}
+    (folder / "voice.json").write_text(json.dumps(about), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
 def voice(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small VITS voice that reads espeak-ng's phonemes of English, all that the front end's
-    become."""
+    """A small VITS voice that reads them."""
     folder = tmp_path_factory.mktemp("vits")
-    symbols = sorted({*"".join(ESPEAK.values()), *inventory()[0]})
+    symbols = english_symbols()
     ids = {symbol: [number] for number, symbol in enumerate(["_", "^", "$", *symbols])}
     english: dict[str, Any] = {
         "espeak": {"voice": "en-us"},
@@ -85,12 +103,12 @@ def test_a_corpus_has_the_durations_of_the_graph_without_espeak_ng(
 
 @pytest.mark.parametrize(("more", "kind"), [([], VitsSpec), (["--align"], SpokenSpec)])
 def test_the_aligner_finds_the_phonemes_where_asked(
-    voice: Path, more: list[str], kind: type
+    described: Path, more: list[str], kind: type
 ) -> None:
     parser = argparse.ArgumentParser()
     command.add_arguments(parser)
     assert (
-        type(command.from_teacher(parser.parse_args(["out", "--teacher", str(voice), *more])))
+        type(command.from_teacher(parser.parse_args(["out", "--teacher", str(described), *more])))
         is kind
     )
     with pytest.raises(ConfigError, match="--align needs --teacher"):
@@ -98,22 +116,18 @@ def test_the_aligner_finds_the_phonemes_where_asked(
 
 
 def test_a_voice_without_a_phoneme_says_which(
-    voice: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    about = json.loads((voice / "voice.json").read_text(encoding="utf-8"))
+    about = json.loads((described / "voice.json").read_text(encoding="utf-8"))
     del about["phonemes"]["ŋ"]
-    poor = tmp_path / "poor"
-    poor.mkdir()
-    for path in voice.iterdir():
-        (poor / path.name).write_bytes(path.read_bytes())
-    (poor / "voice.json").write_text(json.dumps(about), encoding="utf-8")
+    (described / "voice.json").write_text(json.dumps(about), encoding="utf-8")
     (tmp_path / "train.csv").write_text(f"A-1|{TEXT}\n", encoding="utf-8")
     given = [
         "train",
         "corpus",
         str(tmp_path / "made"),
         "--teacher",
-        str(poor),
+        str(described),
         "--train",
         str(tmp_path / "train.csv"),
     ]
