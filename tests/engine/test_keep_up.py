@@ -156,7 +156,7 @@ def test_speed_is_at_its_bound_a_third_beyond_the_lag() -> None:
     waiting = 100
 
     def speed(over: float) -> float:
-        pace = Pace(KeepUp(lag_s=waiting * Pace.CHARACTER_S / over, max_speed=1.8), 8000)
+        pace = Pace(KeepUp(lag_s=waiting * Pace.PRIOR_CHARACTER_S / over, max_speed=1.8), 8000)
         for _ in range(50):
             made = pace.applied(segment, 0, waiting)
         return 1.0 if made.speeds is None else float(made.speeds[0])

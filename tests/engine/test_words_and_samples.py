@@ -57,7 +57,7 @@ def words_of(session: Session) -> list[WordTiming]:
             assert not words or words[-1].onset_samples <= word.onset_samples
             words.append(word)
     assert not session._untimed
-    assert not session._timed
+    assert not session._unsent_timings
     return words
 
 
@@ -83,7 +83,7 @@ def test_words_and_samples_of_a_step_cannot_part(seed: int) -> None:
     words += [word for chunk in session.chunks() for word in chunk.words]
     assert [(word.text, word.start, word.end) for word in words] == wanted
     assert not session._untimed
-    assert not session._timed
+    assert not session._unsent_timings
 
 
 @pytest.mark.parametrize(

@@ -167,7 +167,10 @@ class History:
         self.check(self.session.finished, "it does not end")
         self.check(self.session.pull() is None, "there is sound after the end")
         self.check(not self.session._untimed, f"{len(self.session._untimed)} words have no time")
-        self.check(not self.session._timed, f"{len(self.session._timed)} times have no sound")
+        self.check(
+            not self.session._unsent_timings,
+            f"{len(self.session._unsent_timings)} times have no sound",
+        )
         if self.sure:
             whole = fresh()
             whole.push(self.session.text)

@@ -1,8 +1,7 @@
-"""A text with several speakers: one session after the other, each with its voice, as if they were
-one.
+"""A text with several speakers, spoken by one session after the other as if they were one.
 
-``[voice:NAME]`` in the text, or in SSML ``<voice name="NAME">``, says who speaks from there on. A
-change of speakers ends the sentence.
+``[voice:NAME]`` in the text, or ``<voice name="NAME">`` in SSML, names the speaker of what follows.
+A change of speakers ends the sentence.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from sayahead.text.ssml.untagged import Places
 from sayahead.types import PLAIN, AudioChunk, Delivery, WordTiming
 
 MAX_TAG = 120
-"""Characters of a tag, beyond which it is text."""
+"""Longest tag in characters; anything longer is text."""
 MAX_OPEN = 64
-"""Elements that are open at once."""
+"""Most ``<voice>`` elements that may be open at once."""
 _BRACKETS = r"\[(?:(?P<back>/)voice|voice\s*[:=]\s*[\"']?(?P<name>[^\[\]\"'\n]{1,80}?)[\"']?)\s*\]"
 _ELEMENT = r"<(?:(?P<closing>/)voice|voice(?=\s)[^<>]*?\sname\s*=\s*[\"'](?P<named>[^\"'<>]{1,80})[\"'][^<>]*)\s*>"  # noqa: E501
 _STARTS = "[voice", "[/voice", "<voice", "</voice"
 
 
 class Tags:
-    """What says who speaks in a text that comes in pieces."""
+    """Finds the tags that name speakers, in a text that arrives in fragments."""
 
     def __init__(self, *, elements: bool = False, lines: Collection[str] = ()) -> None:
-        """``elements``: ``<voice>`` does, too; ``lines``: names that do where a line begins with
-        one and a colon."""
+        """``elements``: whether ``<voice>`` elements are tags; ``lines``: names that are tags at
+        the start of a line, with a colon after them."""
         self._marks = "[<" if elements else "["
         self._lines = {name.lower(): name for name in lines}
         kinds = [_BRACKETS, *([_ELEMENT] if elements else [])]
@@ -45,11 +44,11 @@ class Tags:
         self._tag = re.compile("|".join(kinds), re.I)
 
     def find(self, text: str, *, opens_line: bool) -> list[tuple[int, int, str | None]]:
-        """Where tags begin and end in a text, and whom they name; None: whoever spoke before.
+        """Return (start, end, speaker) of each tag in a text; the speaker of a closing tag is None.
 
-        ``opens_line``: whether a line begins where the text does.
+        ``opens_line``: whether the text begins at the start of a line.
         """
-        found = list[tuple[int, int, str | None]]()
+        tags = list[tuple[int, int, str | None]]()
         for tag in self._tag.finditer(("\n" if opens_line else " ") + text, 1):
             groups = tag.groupdict()
             name = (
@@ -57,47 +56,51 @@ class Tags:
                 or groups.get("named")
                 or self._lines.get((groups.get("line") or "").lower())
             )
-            found.append((tag.start() - 1, tag.end() - 1, name.strip() if name else None))
-        return found
+            tags.append((tag.start() - 1, tag.end() - 1, name.strip() if name else None))
+        return tags
 
-    def begun(self, text: str, *, opens_line: bool) -> int:
-        """Where a tag may have begun that the text's end has cut; the text's length if there is
-        none."""
+    def partial_start(self, text: str, *, opens_line: bool) -> int:
+        """Return where a tag starts that the end of the text may have cut off; ``len(text)`` if
+        there is none.
+
+        ``opens_line``: whether the text begins at the start of a line.
+        """
         for mark in self._marks:
-            at = text.rfind(mark, max(0, len(text) - MAX_TAG))
-            rest = text[at:].lower()
-            is_open = at >= 0 and not any(char in rest for char in "]>\n")
+            tag_start = text.rfind(mark, max(0, len(text) - MAX_TAG))
+            rest = text[tag_start:].lower()
+            is_open = tag_start >= 0 and not any(char in rest for char in "]>\n")
             if is_open and any(start.startswith(rest[: len(start)]) for start in _STARTS):
-                return at
-        line = text.rfind("\n") + 1
-        rest = text[line:].strip(" \t").lower()
+                return tag_start
+        line_start = text.rfind("\n") + 1
+        rest = text[line_start:].strip(" \t").lower()
         if (
             self._lines
-            and (line or opens_line)
+            and (line_start or opens_line)
             and any(name.startswith(rest) for name in self._lines)
         ):
-            return line
+            return line_start
         return len(text)
 
 
 @dataclass(slots=True)
 class Part:
-    """What one speaker says, up to the next change."""
+    """A stretch of the text with one speaker."""
 
     name: str
     begin: int
-    """Where it begins in the source."""
+    """Where it begins in the source text."""
     waiting: list[str | Flush | Delivery] = field(default_factory=list)
-    """What the session gets once it is made."""
+    """Items that the session receives once it is opened."""
     session: Session | None = None
     first: int = 0
-    """Its first sample."""
+    """Number of its first sample in the whole."""
     characters: int = 0
+    """Length of its text so far."""
     places: Places = field(default_factory=Places)
-    """Where its text is in the source."""
+    """Maps positions in its text to positions in the source text."""
 
     def give(self, item: str | Flush | Delivery) -> None:
-        """Pass on a piece of its text, or what stands between pieces."""
+        """Pass an item to its session, or queue it until the session is opened."""
         if isinstance(item, str):
             self.characters += len(item)
         if self.session is None:
@@ -108,28 +111,29 @@ class Part:
             self.session.take(item)
 
     def timed(self, word: WordTiming) -> WordTiming:
-        """A word of its session at its place in the whole."""
+        """Return a timing of its session with positions and samples of the whole text."""
         start = self.places.start(word.start)
         end = self.places.start(max(word.start, word.end - 1)) + 1
         end = end if word.end > word.start else start
-        onset = word.onset_samples + self.first
-        offset = word.offset_samples + self.first
+        onset_samples = word.onset_samples + self.first
+        offset_samples = word.offset_samples + self.first
         return replace(
             word,
             start=start,
             end=end,
-            onset_samples=onset,
-            offset_samples=offset,
+            onset_samples=onset_samples,
+            offset_samples=offset_samples,
             speaker=self.name,
         )
 
 
 class Cast(Session):
-    """One stream of speech with several voices."""
+    """One stream of speech with several voices: a session for each ``Part``, opened when its turn
+    comes."""
 
     def __init__(
         self,
-        opened: Callable[[str], Session],
+        open_session: Callable[[str], Session],
         knows: Callable[[str], bool],
         *,
         sample_rate: int,
@@ -137,11 +141,12 @@ class Cast(Session):
         tags: Tags | None = None,
         step_words: int | None = None,
     ) -> None:
-        """``opened`` makes the session of a name that it ``knows``; all have the ``sample_rate``.
+        """``open_session`` opens a speaker's session, ``knows`` tells whether a speaker exists.
 
-        ``first``: who speaks before anybody is named; ``tags``: what names somebody in the text.
+        All sessions have the ``sample_rate``. ``first``: the speaker before any is named; ``tags``:
+        finds the tags in the text.
         """
-        self._opened = opened
+        self._open_session = open_session
         self._knows = knows
         self._rate = sample_rate
         self._tags = tags or Tags()
@@ -151,9 +156,9 @@ class Cast(Session):
         self.skipped = deque[tuple[int, int, str]](maxlen=MAX_SKIPPED)
         self._parts = [Part(first, 0)]
         self._active = 0
-        # Who spoke before the elements that are open.
-        self._before = deque[str](maxlen=MAX_OPEN)
-        self._held = ""
+        # The speakers outside of the open elements, innermost last.
+        self._outer_speakers = deque[str](maxlen=MAX_OPEN)
+        self._held_text = ""
         self._delivery = PLAIN
         self._samples = 0
         self._spoken_end = 0
@@ -167,8 +172,8 @@ class Cast(Session):
     @property
     def spoken(self) -> bool:
         last = self._parts[-1]
-        over = not last.characters if last.session is None else last.session.spoken
-        return self._ended and self._active == len(self._parts) - 1 and over
+        is_last_spoken = not last.characters if last.session is None else last.session.spoken
+        return self._ended and self._active == len(self._parts) - 1 and is_last_spoken
 
     @property
     def complete(self) -> bool:
@@ -176,7 +181,7 @@ class Cast(Session):
         return self.spoken and (session is None or session.complete)
 
     def open(self) -> None:
-        """Make the session of who speaks first now, so that its errors come now."""
+        """Open the first speaker's session now, so that its errors are raised now."""
         self._session(self._parts[0])
 
     # ---- the text --------------------------------------------------------------------------------
@@ -188,8 +193,8 @@ class Cast(Session):
                     f"There is nobody called {item.name!r} to speak: use a voice's name, or the"
                     " cast's."
                 )
-            self._literal()
-            self._change(item.name, self.transcript.characters)
+            self._release_held_text()
+            self._change_speaker(item.name, self.transcript.characters)
         elif isinstance(item, Revision):
             self.revise(item.at, item.text)
         else:
@@ -197,39 +202,47 @@ class Cast(Session):
 
     def push(self, fragment: str) -> None:
         self._check_open("push", fragment)
-        start = self.transcript.characters - len(self._held)
+        start = self.transcript.characters - len(self._held_text)
         self.transcript.write(fragment)
-        self._read_tags(self._held + fragment, start)
+        self._read_tags(self._held_text + fragment, start)
 
     def _read_tags(self, text: str, start: int) -> None:
-        """Give each speaker the text that is theirs; ``start``: where it is in the source."""
-        opens = self._opens_line(start)
-        at = 0
-        for begin, end, name in self._tags.find(text, opens_line=opens):
-            self._give(text[at:begin], start + at)
-            self._tagged(name, start + begin, start + end)
-            at = end
-            opens = False
-        cut = at + self._tags.begun(text[at:], opens_line=opens)
-        self._give(text[at:cut], start + at)
-        self._held = text[cut:]
+        """Split a text at its tags and give each speaker its part.
+
+        ``start``: position of the text in the source. An unfinished tag at the end is held back
+        until more text comes.
+        """
+        opens_line = self._opens_line(start)
+        text_start = 0
+        for tag_start, tag_end, name in self._tags.find(text, opens_line=opens_line):
+            self._give_text(text[text_start:tag_start], start + text_start)
+            self._apply_tag(name, start + tag_start, start + tag_end)
+            text_start = tag_end
+            opens_line = False
+        held_start = text_start + self._tags.partial_start(text[text_start:], opens_line=opens_line)
+        self._give_text(text[text_start:held_start], start + text_start)
+        self._held_text = text[held_start:]
 
     def _opens_line(self, at: int) -> bool:
-        """Whether a line begins at a place of the source."""
+        """Return whether position ``at`` of the source is the start of a line."""
         return not at or self.transcript.part(at - 1, at) == "\n"
 
-    def _tagged(self, name: str | None, start: int, end: int) -> None:
+    def _apply_tag(self, name: str | None, start: int, end: int) -> None:
+        """Carry out a tag at ``start`` to ``end`` of the source: None closes an element, an unknown
+        name is skipped."""
         if name is None:
-            self._change(self._before.pop() if self._before else self._parts[0].name, end)
+            self._change_speaker(
+                self._outer_speakers.pop() if self._outer_speakers else self._parts[0].name, end
+            )
             return
-        self._before.append(self._parts[-1].name)
+        self._outer_speakers.append(self._parts[-1].name)
         if self._knows(name):
-            self._change(name, end)
+            self._change_speaker(name, end)
         else:
             self.skipped.append((start, end, f"[voice:{name}]"))
 
-    def _change(self, name: str, at: int) -> None:
-        """Another one speaks from a place of the source on."""
+    def _change_speaker(self, name: str, at: int) -> None:
+        """Let ``name`` speak from position ``at`` of the source on."""
         last = self._parts[-1]
         if name == last.name:
             return
@@ -241,30 +254,31 @@ class Cast(Session):
         if self._delivery != PLAIN:
             last.give(self._delivery)
 
-    def _give(self, text: str, start: int) -> None:
+    def _give_text(self, text: str, start: int) -> None:
+        """Give the current speaker a text from position ``start`` of the source."""
         if text:
             part = self._parts[-1]
             part.places.add(part.characters, start)
             part.give(text)
 
-    def _literal(self) -> None:
-        """What may have become a tag is text."""
-        self._give(self._held, self.transcript.characters - len(self._held))
-        self._held = ""
+    def _release_held_text(self) -> None:
+        """Pass on the held text as text: it did not become a tag."""
+        self._give_text(self._held_text, self.transcript.characters - len(self._held_text))
+        self._held_text = ""
 
     def deliver(self, delivery: Delivery) -> None:
-        self._literal()
+        self._release_held_text()
         self._delivery = delivery
         self._parts[-1].give(delivery)
 
     def flush(self, *, end: bool = True) -> None:
         if not (self._cancelled or self._ended):
-            self._literal()
+            self._release_held_text()
             self._parts[-1].give(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
         if not (self._cancelled or self._ended):
-            self._literal()
+            self._release_held_text()
             self._ended = True
             self.transcript.ended = True
             if (session := self._parts[-1].session) is not None:
@@ -280,12 +294,12 @@ class Cast(Session):
         # What others have said before stays.
         at = max(at, self._parts[index].begin) if index else at
         part = self._parts[index]
-        self._held = ""
-        self._before.clear()
+        self._held_text = ""
+        self._outer_speakers.clear()
         session = self._session(part)
         opens = self._opens_line(at)
         tags = self._tags.find(text, opens_line=opens)
-        cut = tags[0][0] if tags else self._tags.begun(text, opens_line=opens)
+        cut = tags[0][0] if tags else self._tags.partial_start(text, opens_line=opens)
         place = min(self._place(part, max(at, part.begin)), part.characters)
         position = session.revise(place, text[:cut])
         at = at if position == place else part.places.start(position)
@@ -299,20 +313,21 @@ class Cast(Session):
         return at
 
     def _place(self, part: Part, at: int) -> int:
-        """Where a character of the source is in the text of a part."""
-        stretch = bisect.bisect_right(part.places.source, at) - 1
-        if stretch < 0:
+        """Return the position in a part's text of position ``at`` of the source."""
+        index = bisect.bisect_right(part.places.source, at) - 1
+        if index < 0:
             return 0
-        place = part.places.text[stretch] + at - part.places.source[stretch]
-        after = part.places.text[stretch + 1 :]
-        return min([place, *after[:1]])
+        position = part.places.text[index] + at - part.places.source[index]
+        next_positions = part.places.text[index + 1 :]
+        return min([position, *next_positions[:1]])
 
     # ---- the sound -------------------------------------------------------------------------------
 
     def _session(self, part: Part) -> Session:
-        """The session of a part, made where it is needed first."""
+        """Return a part's session; open it and deliver the queued items if this is the first
+        use."""
         if part.session is None:
-            part.session = self._opened(part.name)
+            part.session = self._open_session(part.name)
             part.first = self._samples
             for item in part.waiting:
                 if isinstance(item, Delivery):
@@ -357,10 +372,10 @@ class Cast(Session):
         return None
 
     def _next_part(self) -> bool:
-        """Go on to the next speaker, if there is one."""
+        """Go on to the next part; return whether there is one."""
         if self._active == len(self._parts) - 1:
             return False
-        # What was said is kept by the transcript.
+        # The transcript keeps what the session has spoken.
         self._parts[self._active].session = None
         self._active += 1
         return True
@@ -369,12 +384,12 @@ class Cast(Session):
 
     @property
     def _only(self) -> Session | None:
-        """The session of a text that has had one speaker so far."""
+        """The session of a text that has had only one speaker so far, else None."""
         return self._parts[0].session if len(self._parts) == 1 else None
 
     @property
     def keeps_up(self) -> bool:
-        """With several speakers nothing does."""
+        """Only a text with one speaker can follow the pace of its writer."""
         return self._only is not None and self._only.keeps_up
 
     @property
@@ -384,7 +399,7 @@ class Cast(Session):
     @property
     def unspoken(self) -> int:
         if self._only is not None:
-            return self._only.unspoken + len(self._held)
+            return self._only.unspoken + len(self._held_text)
         return self.transcript.characters - self._spoken_end
 
     @property

@@ -5,12 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from sayahead.types import Floats
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +25,7 @@ NOTHING = Prediction()
 
 
 class ContextPredictor(Protocol):
-    """Predicts what follows the words so far. Stateless: the same words give the same
+    """Predicts what follows the words so far. It holds no state: the same words give the same
     prediction."""
 
     def predict(self, words: Sequence[str]) -> Prediction:

@@ -37,8 +37,10 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def inside(folder: Path, name: str) -> Path:
-    """The path of a folder's own file; VoiceError for a name or a link that leads out of the
-    folder."""
+    """Return the path of a file of a folder.
+
+    VoiceError if the name or a link leads out of the folder.
+    """
     path = folder / name
     if (
         not name

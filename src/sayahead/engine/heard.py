@@ -14,7 +14,7 @@ from sayahead.errors import ConfigError, renamed
 from sayahead.types import WordTiming
 
 BROKEN_OFF = " —"
-"""How the message of a turn that was interrupted ends."""
+"""End of the message of a turn that was interrupted."""
 
 
 def _content(text: str) -> dict[str, Any]:
@@ -31,23 +31,24 @@ MESSAGES: dict[str, Callable[[str], dict[str, Any]]] = {
     "ollama": _content,
     "gemini": _parts,
 }
-"""What an assistant's message looks like, by the API that takes it."""
+"""Builds an assistant's message from its text, in the form of each API."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """How far a listener has got. ``text + unsaid`` is all text that was written."""
+    """How much of a text a listener has heard. ``text + unsaid`` is the whole text as far as it was
+    written."""
 
     word_count: int
-    """How many words were heard: of each, more than half of the sound was played."""
+    """Words heard: those of which more than half of the sound was played."""
     end: int
-    """Where the last of them ends in the source text: what follows was not heard."""
+    """Where the last heard word ends in the source text."""
     text: str
-    """The source text up to there."""
+    """The source text up to ``end``."""
     played_s: float
     """Seconds of sound that were played."""
     unsaid: str = ""
-    """The source text from there on, as far as it was written."""
+    """The source text from ``end`` on, as far as it was written."""
     interrupted: bool = False
     """Whether words are missing: some were not heard, or the text itself had not ended."""
 
@@ -58,12 +59,13 @@ class Heard:
         return self.word_count
 
     def messages(self, api: str = "openai", *, mark: str = BROKEN_OFF) -> list[dict[str, Any]]:
-        """The assistant's message for a model's history: in a list, which is empty if nothing was
-        heard.
+        """Return the assistant's message for a model's history as a list, which is empty if nothing
+        was heard.
 
-        It has all of the text, or if that was interrupted, what was heard and then ``mark``.
-        ``api``: whose form it has: openai (which most others take, too), anthropic, ollama or
-        gemini. ConfigError for another one."""
+        The message is the whole text, or if it was interrupted, the heard part followed by
+        ``mark``. ``api``: openai (which most others accept, too), anthropic, ollama or gemini;
+        ConfigError for another one.
+        """
         if api not in MESSAGES:
             raise ConfigError(
                 f"messages(): api {api!r} is unknown{nearest(api, MESSAGES)}; use"
@@ -76,34 +78,34 @@ class Heard:
 
 
 class Transcript:
-    """The text of one utterance, and where its words are in the sound."""
+    """The text of one utterance, and the timings of its words."""
 
     def __init__(self) -> None:
-        # The text in pieces, and where each begins.
+        # The text in fragments, and the position where each begins.
         self._source = list[str]()
         self._starts = list[int]()
         self.characters = 0
         """Length of the text."""
         self.ended = False
-        """Whether the text is over."""
-        # Of each word: the sample in its middle, its end in the text.
+        """Whether the whole text has been written."""
+        # For each timed word: the sample in its middle, and its end in the text.
         self._middles = list[int]()
         self._ends = list[int]()
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole text so far."""
         return "".join(self._source)
 
     def part(self, start: int, end: int) -> str:
-        """The text between two characters, at the cost of what is there."""
+        """Return ``text[start:end]`` without joining the other fragments."""
         first = max(0, bisect.bisect_right(self._starts, start) - 1)
-        behind = bisect.bisect_left(self._starts, end, lo=first)
+        stop = bisect.bisect_left(self._starts, end, lo=first)
         offset = self._starts[first] if self._starts else 0
-        return "".join(self._source[first:behind])[start - offset : end - offset]
+        return "".join(self._source[first:stop])[start - offset : end - offset]
 
     def write(self, fragment: str) -> None:
-        """More text has come."""
+        """Append a fragment of text."""
         self._source.append(fragment)
         self._starts.append(self.characters)
         self.characters += len(fragment)
@@ -115,7 +117,7 @@ class Transcript:
         self.characters = len(text)
 
     def add(self, words: Iterable[WordTiming]) -> None:
-        """More words have their times."""
+        """Append the timings of further words."""
         for word in words:
             self._ends.append(word.end)
             self._middles.append((word.onset_samples + word.offset_samples) // 2)
@@ -123,11 +125,11 @@ class Transcript:
     def heard(
         self, played_s: float | None, *, emitted_s: float, sample_rate: int, spoken: bool
     ) -> Heard:
-        """What was heard in ``played_s`` seconds, of the ``emitted_s`` that there are; None: in all
-        of them.
+        """Return what was heard after ``played_s`` of the ``emitted_s`` seconds; None stands for
+        all of them.
 
-        ``sample_rate`` is that of the words; ``spoken``: whether all sound of the whole text has
-        been made. ConfigError if ``played_s`` is not a number of seconds, or more than there is.
+        ``sample_rate``: that of the timings; ``spoken``: whether the sound of the whole text has
+        been made. ConfigError if ``played_s`` is not a number of seconds, or exceeds ``emitted_s``.
         """
         played_s = (
             emitted_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
@@ -135,10 +137,12 @@ class Transcript:
         if (refusal := beyond(played_s, emitted_s)) is not None:
             raise ConfigError(refusal)
         played_s = float(min(played_s, emitted_s))
-        # Rounded, so that a number of samples that became seconds is that number again.
-        words = bisect.bisect_left(self._middles, round(played_s * sample_rate, 3))
-        end = self._ends[words - 1] if words else 0
+        # Rounding makes a sample count that was converted to seconds the same count again.
+        word_count = bisect.bisect_left(self._middles, round(played_s * sample_rate, 3))
+        end = self._ends[word_count - 1] if word_count else 0
         text = self.text
         unsaid = text[end:]
-        complete = self.ended and (not unsaid.strip() or (spoken and words == len(self._middles)))
-        return Heard(words, end, text[:end], played_s, unsaid, not complete)
+        complete = self.ended and (
+            not unsaid.strip() or (spoken and word_count == len(self._middles))
+        )
+        return Heard(word_count, end, text[:end], played_s, unsaid, not complete)

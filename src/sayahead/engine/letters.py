@@ -14,11 +14,10 @@ from sayahead.types import Floats, Segment, SynthesizedAudio, Word
 
 
 class Letters:
-    """The open sentence as characters: a space before each word but the first, a mark at the
-    end."""
+    """The open sentence as characters, for a policy over characters: a space before each word but
+    the first, and a final mark."""
 
-    # After this many decoder steps without a READ, one is carried out whatever the policy says: no
-    # sentence is endless.
+    # A READ is inserted after this many decoder steps without one, so that every sentence ends.
     MAX_STEPS = 80
 
     def __init__(self, policy: LetterPolicy, speller: Speller) -> None:
@@ -28,88 +27,94 @@ class Letters:
         self._action: Read | Steps = READ
         self._start = 0
         self._end = 0
-        # Whether the next word is the rest of the last one that was spelled.
+        # Whether the next word continues the reading of the last spelled one.
         self._continues = False
-        self._begin()
+        self._reset()
 
-    def _begin(self) -> None:
-        """A fresh sentence."""
+    def _reset(self) -> None:
+        """Start a new sentence."""
         self._unread = ""
-        self._size = 0
-        self._read = 0
+        self._queued_size = 0
+        """Characters of the sentence that have been queued."""
+        self._read_count = 0
+        """Characters of the sentence that have been read."""
         self._steps = 0
-        self._rested = 0
+        """Decoder steps of the sentence."""
+        self._steps_since_read = 0
+        """Decoder steps since the last READ."""
         self._ended = False
-        self._last = ""
+        self._last_word = ""
+        """Text of the last spelled word."""
         self._memory: Floats | None = None
-        # Words whose characters come next, with their places in the sentence.
+        # Words that begin with the next character to be read, and their (first, end) positions in
+        # the sentence.
         self._words: list[tuple[Word, tuple[int, int]]] = []
 
     @property
     def has_more(self) -> bool:
-        return bool(self._pending) or self._read > 0
+        return bool(self._pending) or self._read_count > 0
 
     @property
-    def fixed_until(self) -> tuple[int, int]:
-        """A word of which a letter was read stays."""
+    def fixed_range(self) -> tuple[int, int]:
+        """A word cannot be taken back once one of its letters has been read."""
         rest, _ = rest_of(self._continues, self._pending)
         end = rest[-1].end if rest else self._end
         return end if rest and rest[-1].ends else self._start, end
 
     @property
-    def spoken_until(self) -> int:
+    def spoken_end(self) -> int:
         return self._end
 
     def take(self, words: Sequence[Word]) -> None:
         self._pending.extend(words)
 
     def take_back(self) -> bool:
-        rest, begun = rest_of(self._continues, self._pending)
+        rest, is_incomplete = rest_of(self._continues, self._pending)
         self._pending = deque(rest)
-        return begun
+        return is_incomplete
 
     def end(self) -> None:
         if self._pending:
             self._pending[-1] = replace(self._pending[-1], ends=True)
-        elif (self._size or self._words) and not self._ended:
+        elif (self._queued_size or self._words) and not self._ended:
             self._finish()
 
     def breathe(self) -> None:
-        """A policy over characters cannot be hurried, so the sentence ends."""
+        """End the sentence: a policy over characters decides by itself when to speak."""
         self.end()
 
     def wants(self, together: int) -> bool:
-        """A policy over characters sees nothing of what is pending."""
+        """Always False: a policy over characters does not see pending words."""
         return False
 
     @property
     def hungry(self) -> bool:
-        """A policy over characters says itself what it reads."""
+        """Always False: a policy over characters decides by itself what to read."""
         return False
 
     @property
     def at_phrase_start(self) -> bool:
-        """Letters do not wait for each other."""
+        """Always False: characters do not wait for the end of a phrase."""
         return False
 
     @property
     def at_phrase_end(self) -> bool:
-        """Its sentences go on as the policy has it."""
+        """Always False: characters do not wait for the end of a phrase."""
         return False
 
     def phrase_ready(self, most: int) -> bool:
-        """Letters do not wait for each other."""
+        """Always True: characters do not wait for the end of a phrase."""
         return True
 
     def release_held(self, stretch: float) -> Segment | None:
-        """Only the end of a sentence releases what is held back."""
+        """Always None: only the end of a sentence releases held-back sound."""
         return None
 
     def next(
         self, observation: Floats | None, *, together: int = 1, patient: bool = False
     ) -> Segment | None:
-        """The next character, or decoder steps, of which a policy says itself how many."""
-        self._action = self._decide(observation) if self._read else READ
+        """Return the next character, or a number of decoder steps, as the policy decides."""
+        self._action = self._decide(observation) if self._read_count else READ
         if isinstance(self._action, Steps):
             return Segment(
                 self._speller.ids(""),
@@ -121,7 +126,7 @@ class Letters:
         while not self._unread:
             if not self._pending:
                 return None
-            if (pause_s := self._pending[0].pause_s) and not self._size:
+            if (pause_s := self._pending[0].pause_s) and not self._queued_size:
                 return Segment(self._speller.ids(""), 0, (), False, silence_s=pause_s)
             if pause_s:
                 self._finish()
@@ -137,35 +142,48 @@ class Letters:
         )
 
     def done(self, speech: SynthesizedAudio) -> Sequence[Word]:
-        """A break ends the sentence before it."""
-        if self._pending and self._pending[0].pause_s and not self._size:
+        """Apply the last segment: a break that is over, decoder steps, or a character that was
+        read."""
+        if self._pending and self._pending[0].pause_s and not self._queued_size:
             self._start = self._pending.popleft().end
             self._end = self._start
             return ()
         if isinstance(self._action, Steps):
             count = self._action.count
             self._steps = self._steps + count
-            self._rested = self._rested + count
+            self._steps_since_read = self._steps_since_read + count
             self._memory = self._action.memory
             if speech.ended:
                 self._start = self._end
-                self._begin()
+                self._reset()
             return ()
         words = [word for word, _ in self._words]
         self._unread = self._unread[1:]
-        self._read = self._read + 1
-        self._rested = 0
+        self._read_count = self._read_count + 1
+        self._steps_since_read = 0
         self._words = []
         self._memory = self._action.memory
         return words
 
     def _decide(self, observation: Floats | None) -> Read | Steps:
-        over = self._ended and not self._unread
-        view = LetterView(self._read, self._steps, self._rested, over, observation, self._memory)
+        """Ask the policy for its next action, and check it.
+
+        SessionError if the action cannot be carried out. A READ replaces it after ``MAX_STEPS``
+        steps without one.
+        """
+        is_all_read = self._ended and not self._unread
+        view = LetterView(
+            self._read_count,
+            self._steps,
+            self._steps_since_read,
+            is_all_read,
+            observation,
+            self._memory,
+        )
         action = self._policy.decide(view)
         check_action(self._policy, action, "characters")
         if isinstance(action, Read):
-            if over:
+            if is_all_read:
                 raise SessionError(
                     f"{self._policy!r} returned READ, but the whole sentence has been read: return"
                     " Steps."
@@ -175,26 +193,26 @@ class Letters:
             raise SessionError(
                 f"{self._policy!r} made {action.count} steps, but at least 1 is needed."
             )
-        return READ if self._rested >= self.MAX_STEPS and not over else action
+        return READ if self._steps_since_read >= self.MAX_STEPS and not is_all_read else action
 
     def _spell(self, word: Word) -> None:
         """Queue a word's characters, and the final mark if it ends the sentence."""
         text = self._speller.spelled(word.text)
-        space = " " if self._size and text else ""
-        first = self._size + len(space)
+        space = " " if self._queued_size and text else ""
+        first = self._queued_size + len(space)
         self._words.append((word, (first, first + len(text))))
-        self._add(space + text)
-        self._last = word.text
+        self._queue(space + text)
+        self._last_word = word.text
         self._end = word.end
         self._continues = word.continues
         if word.ends:
             self._finish()
 
     def _finish(self) -> None:
-        """Queue the mark at the end of the sentence."""
-        self._add(self._speller.final_mark(self._last))
+        """Queue the final mark of the sentence."""
+        self._queue(self._speller.final_mark(self._last_word))
         self._ended = True
 
-    def _add(self, text: str) -> None:
+    def _queue(self, text: str) -> None:
         self._unread += text
-        self._size += len(text)
+        self._queued_size += len(text)

@@ -20,34 +20,33 @@ Array = NDArray[Any]
 
 
 def cores() -> int:
-    """CPU cores that this process may use."""
+    """Return how many CPU cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def beside(*tasks: Callable[[], Any]) -> list[Any]:
-    """What each task returns; the last runs in this thread, the others beside it where there are
-    cores for them."""
+    """Run tasks in parallel, the last one in this thread; return their results in order."""
     if len(tasks) < 2 or cores() == 1:
         return [task() for task in tasks]
-    *others, own = tasks
+    *others, last = tasks
     with ThreadPoolExecutor(cores()) as pool:
-        waiting = [pool.submit(task) for task in others]
-        done = own()
-        return [*(one.result() for one in waiting), done]
+        futures = [pool.submit(task) for task in others]
+        result = last()
+        return [*(future.result() for future in futures), result]
 
 
 class OnnxGraph:
     """A loaded graph; stateless, so that any number of threads may call it at once."""
 
     inputs: frozenset[str]
-    """Names of what it takes."""
+    """Names of its inputs."""
     name: str
-    """Its file's, without the ending; ``graph`` where it came as bytes."""
+    """Name of its file without the suffix; ``graph`` if it was given as bytes."""
 
     def __init__(self, source: Path | bytes, *, threads: int = 1, optimized: bool = True) -> None:
-        """``source``: a file or its content; ``optimized``: whether ONNX Runtime may join nodes.
+        """``source``: a file or its content; ``optimized``: whether ONNX Runtime may fuse nodes.
 
-        Raises VoiceError if it is not an ONNX graph.
+        VoiceError if it is not an ONNX graph.
         """
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -55,7 +54,7 @@ class OnnxGraph:
         options.log_severity_level = 3
         # Shapes change with every word: keeping a memory plan for each would grow without bound.
         options.enable_mem_pattern = False
-        # An arena keeps the most that a run has ever taken, for each graph, and is slower than the
+        # An arena never gives memory back, for each graph its peak, and is slower than the
         # allocator.
         options.enable_cpu_mem_arena = False
         if not optimized:
@@ -69,10 +68,10 @@ class OnnxGraph:
         self.shapes: dict[str, tuple[int | str, ...]] = {
             given.name: tuple(given.shape) for given in self._session.get_inputs()
         }
-        """Names of its inputs, and their shapes: sizes, or names of those that vary."""
+        """Shape of each input: sizes, or the names of those that vary."""
 
     def zeros(self, prefix: str) -> dict[str, Array]:
-        """Zeros for the inputs of fixed shape whose names begin so."""
+        """Return zeros for all inputs of fixed shape whose names begin with ``prefix``."""
         shapes = {name: shape for name, shape in self.shapes.items() if name.startswith(prefix)}
         return {
             name: np.zeros([int(size) for size in shape], np.float32)
@@ -80,12 +79,12 @@ class OnnxGraph:
         }
 
     def __call__(self, **inputs: Array) -> dict[str, Array]:
-        """The graph's outputs by name for its inputs by name."""
+        """Run the graph: inputs by name to outputs by name."""
         return dict(zip(self._outputs, self._session.run(self._outputs, inputs), strict=True))
 
 
 def graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable[[], OnnxGraph]]:
-    """What loads the graphs of a folder, each by itself (``beside``)."""
+    """Return one loading function for each graph of a folder, to be run with ``beside``."""
     return [
         functools.partial(OnnxGraph, folder / f"{name}.onnx", threads=threads) for name in names
     ]
@@ -94,10 +93,10 @@ def graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable
 def shared_graphs_of(
     folder: Path, names: Iterable[str], threads: int
 ) -> list[Callable[[], OnnxGraph]]:
-    """The same, where a graph that somebody uses already is shared: voices that borrow it need no
-    memory of their own.
+    """Return loading functions like ``graphs_of``, which reuse a graph that is loaded already.
 
-    A file that has changed since is loaded anew.
+    Voices that borrow a graph then need no memory of their own. A file that has changed is loaded
+    again.
     """
 
     def load(path: Path) -> OnnxGraph:
@@ -116,12 +115,12 @@ def shared_graphs_of(
 
 
 in_use: WeakValueDictionary[tuple[Path, int, int, int], OnnxGraph] = WeakValueDictionary()
-"""Graphs that are shared, by file, threads, and when the file was changed last."""
+"""Loaded graphs by file, thread count, and modification time and size of the file."""
 
 
 def simplify(source: bytes, target: Path) -> None:
-    """Write a graph without what can be computed once, in ONNX's own operators: any ONNX Runtime
-    loads it sooner."""
+    """Write a graph with its constants folded, in standard operators: ONNX Runtime loads it
+    faster."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.log_severity_level = 3
@@ -130,11 +129,11 @@ def simplify(source: bytes, target: Path) -> None:
 
 
 def session_of(source: Path | bytes, options: Any) -> Any:
-    """A graph's session from a file or its content. Raises VoiceError if it is not an ONNX
+    """Return an ONNX Runtime session for a file or its content. VoiceError if it is not an ONNX
     graph."""
-    given, name = (source, "The graph") if isinstance(source, bytes) else (str(source), source)
+    model, name = (source, "The graph") if isinstance(source, bytes) else (str(source), source)
     try:
-        return onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     except Exception as error:
         raise VoiceError(
             f"{name} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}"
@@ -142,5 +141,5 @@ def session_of(source: Path | bytes, options: Any) -> Any:
 
 
 def count(value: int) -> NDArray[np.int64]:
-    """A number of rows as graphs take it: (1,) int64."""
+    """Return a row count as graphs take it: (1,) int64."""
     return np.array([value], np.int64)

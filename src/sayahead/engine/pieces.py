@@ -1,5 +1,5 @@
-"""What one step may say: words that are long to say in pieces, and no more words than fit, whoever
-made them."""
+"""Limits on one synthesis step: long words are split into pieces, and a step takes only as many
+words as fit."""
 
 from __future__ import annotations
 
@@ -11,39 +11,42 @@ from sayahead.text.parts import parted
 from sayahead.types import Word
 
 MAX_PHONEMES = 300
-"""Phonemes of one step, spoken and seen: some 50 words. A step of more is spoken as several."""
+"""Most phonemes of one step, spoken and lookahead together: some 50 words. More are spoken in
+several steps."""
 MAX_TOGETHER = 60
-"""Phonemes of words that are said in one step though a policy has them one by one: the step stays a
-short one."""
+"""Most phonemes of words that a policy speaks one by one and that are batched into one step, so
+that the step stays short."""
 FEW = 6
-"""So many words are never more."""
+"""So many words always fit in one step, whatever their length."""
 MAX_SYMBOLS = 48
-"""Phonemes of a word that has its own; of more, it is said in pieces: four seconds and more are no
-word."""
+"""A word given as phonemes is split if it has more than this, some four seconds of speech."""
 MAX_CHARACTERS = 96
+"""A word given as text is split if it has more characters than this."""
 PIECE = 48
-"""Characters of a word that is read, and of its pieces where it has more: front ends' own portions
-have fewer."""
+"""Most characters of a piece of a word given as text; front ends' own portions are shorter."""
 
 _VOWELS = "aeiouyæøœɐɑɒɔəɘɵɚɛɜɝɞɤɨɪʉʊʌʏᵻᵊAIOQWY"
 _SYLLABLE = re.compile(f"(?<=[{_VOWELS}ːˑ])(?=[^{_VOWELS}ːˑ\u0300-\u036f\\s])|(?<=\\s)")
-"""Before a consonant after a vowel, and after a blank."""
-_BLANK = re.compile(r"(?<=\s)")
+"""Places to split phonemes: before a consonant that follows a vowel, and after a space."""
+_AFTER_SPACE = re.compile(r"(?<=\s)")
 _MARKS = re.compile(r"[.,;:!?…—)]*$")
 
 
 def in_pieces(word: Word) -> list[Word]:
-    """A word as what is said of it at a time: itself, unless it is long to say. Pieces share its
-    place in the text."""
+    """Return a word, or the pieces of it that are spoken one after the other if it is too long for
+    one step.
+
+    All pieces have the word's position in the text.
+    """
     if len(word.phonemes) <= MAX_SYMBOLS and len(word.text) <= MAX_CHARACTERS:
         return [word]
     if word.phonemes:
         mark = _MARKS.search(word.text)[0]  # type: ignore[index]
-        bare = word.text[: len(word.text) - len(mark)][:MAX_CHARACTERS]
+        stem = word.text[: len(word.text) - len(mark)][:MAX_CHARACTERS]
         syllables = cut(word.phonemes, MAX_SYMBOLS, _SYLLABLE)
-        texts = [*(bare for _ in syllables[1:]), bare + mark[:1]]
+        texts = [*(stem for _ in syllables[1:]), stem + mark[:1]]
     else:
-        texts = [text.strip() for text in cut(word.text, PIECE, _BLANK)]
+        texts = [text.strip() for text in cut(word.text, PIECE, _AFTER_SPACE)]
         syllables = ["" for _ in texts]
     pieces = parted(word, texts)
     return [
@@ -51,21 +54,30 @@ def in_pieces(word: Word) -> list[Word]:
     ]
 
 
-def cut(text: str, most: int, places: re.Pattern[str]) -> list[str]:
-    """A text in parts of at most so many characters, cut at the last of the places that is in time,
-    or anywhere."""
+def cut(text: str, max_length: int, places: re.Pattern[str]) -> list[str]:
+    """Split a text into parts of at most ``max_length`` characters.
+
+    Each part ends at the last match of ``places`` in its second half, or else at ``max_length``
+    characters.
+    """
     parts = list[str]()
-    at = 0
-    while len(text) - at > most:
-        found = [match.start() for match in places.finditer(text, at + most // 2, at + most)]
-        end = found[-1] if found else at + most
-        parts.append(text[at:end])
-        at = end
-    return [*parts, text[at:]]
+    start = 0
+    while len(text) - start > max_length:
+        ends = [
+            match.start()
+            for match in places.finditer(text, start + max_length // 2, start + max_length)
+        ]
+        end = ends[-1] if ends else start + max_length
+        parts.append(text[start:end])
+        start = end
+    return [*parts, text[start:]]
 
 
 def fitting(words: Sequence[Word], count: Callable[[Word], int], most: int) -> int:
-    """How many of the words have at most so many phonemes."""
+    """Return how many of the words, from the first on, have at most ``most`` phonemes together.
+
+    ``count``: the number of phonemes of a word.
+    """
     for number, word in enumerate(words):
         most -= count(word)
         if most < 0:

@@ -1,5 +1,7 @@
-"""What a policy decides on, and what it may decide. Policies hold no state and never see a
-clock."""
+"""The interface of policies: the view that a policy sees, and the actions it may return.
+
+Policies hold no state and never see a clock.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,16 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats, Word
 
 Unit = Literal["words", "characters"]
-"""What a voice reads, and what a policy decides on."""
+"""What a voice reads and a policy decides on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Take in more text first: one character if the voice reads characters."""
+    """The action READ: take in more text first, which is one character if the voice reads
+    characters."""
 
     memory: Floats | None = field(default=None, compare=False)
-    """(H,) what a policy over characters finds again in its next view; None if it decides from the
-    view alone."""
+    """(H,) state that a policy over characters finds in its next view; None if it needs none."""
 
 
 READ = Read()
@@ -28,14 +30,15 @@ READ = Read()
 
 @dataclass(frozen=True, slots=True)
 class Speak:
-    """Say the next words, seeing some of what follows."""
+    """Speak the next words, with some of what follows visible to the model."""
 
     word_count: int
-    """How many of the pending words to say; at least one, and none beyond the end of a sentence."""
+    """How many of the pending words to speak: at least one, and none beyond the end of a
+    sentence."""
     lookahead: int
-    """How many words after them the model may see; fewer if the sentence ends sooner."""
+    """How many words after them the model sees; fewer if the sentence ends sooner."""
     alone: bool = False
-    """Whether they are an utterance of their own: the model sees nothing before them, and an end
+    """Whether they form an utterance of their own: the model sees nothing before them, and an end
     after them."""
 
 
@@ -51,46 +54,47 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a policy over words decides on."""
+    """What a policy over words sees when it decides."""
 
     pending: tuple[Word, ...]
-    """Final words that are not spoken, oldest first, up to and including the first that ends a
-    sentence; at least one."""
+    """Final words that have not been spoken, oldest first, up to the first that ends a sentence; at
+    least one."""
     first: bool
     """Whether nothing of this sentence has been spoken."""
     phonemes: Callable[[Word], int]
-    """Number of phonemes of a word on its own: constant, whatever surrounds it."""
+    """Returns the number of phonemes of a word on its own, which does not depend on its
+    neighbours."""
     past: tuple[str, ...] = ()
     """The last words of this sentence that were spoken, as they are read aloud."""
     seen: int = 0
-    """How many of the pending words the last SPEAK showed to the model: already asked for, so there
-    at any pace."""
+    """How many of the pending words the last SPEAK showed to the model. They have been read, so
+    they are there at any pace of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class LetterView:
-    """What a policy over characters decides on: how far the open sentence has come."""
+    """What a policy over characters sees when it decides: the progress in the open sentence."""
 
     read: int
-    """Characters read; the first is read before anything is decided."""
+    """Characters read; the first one is read before the policy is asked."""
     steps: int
     """Decoder steps made."""
     rested: int
-    """How many of them since the last READ."""
+    """Decoder steps since the last READ."""
     over: bool
-    """Whether the whole sentence has been read: only SPEAK is left."""
+    """Whether the whole sentence has been read: only ``Steps`` is allowed."""
     observation: Floats | None = None
-    """What the synthesizer's last step observed (D,)."""
+    """(D,) the observation of the synthesizer's last step."""
     memory: Floats | None = None
-    """What the last decision left behind; None at the start of a sentence."""
+    """The memory of the last action; None at the start of a sentence."""
 
 
 class WordPolicy(Protocol):
-    """When to speak which words: the g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a
-    decision.
+    """Decides when to speak which words: g(t) of the prefix-to-prefix framework (Ma, Eq. 6).
 
-    With an attribute ``eager`` it is shown so many words that happen to be there, unasked. Only
-    then does its sound depend on how the text arrives."""
+    A policy with an attribute ``eager`` sees up to that many words that happen to have arrived,
+    without a READ. Only then does its sound depend on how the text arrives.
+    """
 
     @property
     def unit(self) -> str:
@@ -98,13 +102,15 @@ class WordPolicy(Protocol):
         ...
 
     def decide(self, view: View) -> Read | Speak:
-        """READ, or SPEAK with at least one word; a sentence whose end is pending must eventually be
-        spoken."""
+        """Return READ, or SPEAK with at least one word.
+
+        A sentence whose last word is pending must eventually be spoken.
+        """
         ...
 
 
 class LetterPolicy(Protocol):
-    """When to read a character and when to make a decoder step (Mohan et al., 4)."""
+    """Decides when to read a character and when to make decoder steps (Mohan et al., 4)."""
 
     @property
     def unit(self) -> str:
@@ -112,7 +118,7 @@ class LetterPolicy(Protocol):
         ...
 
     def decide(self, view: LetterView) -> Read | Steps:
-        """READ, or a number of decoder steps; never READ when the sentence is over."""
+        """Return READ or a number of decoder steps; never READ when the sentence has been read."""
         ...
 
 
@@ -120,27 +126,27 @@ Policy = WordPolicy | LetterPolicy
 
 
 def check_policy(policy: Any, unit: Unit) -> None:
-    """ConfigError if an object is not a policy, or not one for a voice that reads this unit.
+    """Raise ConfigError if an object is not a policy, or not one for voices that read ``unit``.
 
-    A policy over words holds no state, so it is asked for one decision here: one that returns
-    nothing is caught before the first word, not in the middle of a conversation.
+    Policies over words hold no state, so one is asked for a trial decision: a policy that returns
+    nothing is found before the first word instead of in the middle of a conversation.
     """
     name = type(policy).__name__
     if isinstance(policy, type) or not callable(getattr(policy, "decide", None)):
         raise ConfigError(
             f"policy is {policy!r}, which has no decide(view): pass a policy or the name of one."
         )
-    decides = getattr(policy, "unit", None)
-    if decides not in ("words", "characters"):
+    own_unit = getattr(policy, "unit", None)
+    if own_unit not in ("words", "characters"):
         raise ConfigError(f'{name} has no unit: set unit = "words" (or "characters") in the class.')
-    if decides != unit:
-        fitting = (
+    if own_unit != unit:
+        advice = (
             "an agent, wait-end or wait-k-steps"
             if unit == "characters"
             else "lookahead or wait-all, for example"
         )
         raise ConfigError(
-            f"{policy!r} decides on {decides}, but this voice reads {unit}: choose {fitting}."
+            f"{policy!r} decides on {own_unit}, but this voice reads {unit}: choose {advice}."
         )
     if unit == "words":
         view = View((Word("Yes.", 0, 4, ends=True),), True, lambda word: len(word.text))
@@ -148,9 +154,9 @@ def check_policy(policy: Any, unit: Unit) -> None:
 
 
 def check_action(policy: Policy, action: object, unit: Unit) -> None:
-    """ConfigError if a policy returned something that is not an action of this unit."""
-    speaking = Speak if unit == "words" else Steps
-    if not isinstance(action, Read | speaking):
+    """Raise ConfigError if a policy returned something that is not an action for ``unit``."""
+    speak_type = Speak if unit == "words" else Steps
+    if not isinstance(action, Read | speak_type):
         raise ConfigError(
-            f"{policy!r} returned {action!r}, but must return READ or {speaking.__name__}(...)."
+            f"{policy!r} returned {action!r}, but must return READ or {speak_type.__name__}(...)."
         )

@@ -41,7 +41,7 @@ NO_SAMPLES = np.zeros(0, np.float32)
 
 
 class Flush(Enum):
-    """What can stand between pieces of text in a session's inbox."""
+    """An item between fragments of text: speak everything so far."""
 
     END = "the sentence ends"
     BREATH = "the sentence goes on"
@@ -49,33 +49,32 @@ class Flush(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What can stand between pieces of text that come: from a character of the text so far on, it
-    is now another."""
+    """An item between fragments of text: replace the text from a character on."""
 
     at: int
-    """The first character that changes."""
+    """Position of the first character that changes."""
     text: str
-    """All text from there on."""
+    """The whole text from there on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """What can stand between pieces of a text with several speakers: who says what follows."""
+    """An item between fragments of a text with several speakers: who speaks from here on."""
 
     name: str
 
 
 Item = str | Flush | Revision | Speaker
-"""What a text that is still being written may consist of."""
+"""What a text that is still being written consists of."""
 
 
 class Session:
-    """One stream of speech; made by ``Voice.session``. Synchronous: it computes inside ``pull`` and
-    nowhere else."""
+    """One stream of speech, opened by ``Voice.session``. It is synchronous: ``pull`` and
+    ``prepare`` do all the work."""
 
-    # Characters of pushed text read at a time when a policy wants more: a long text costs nothing
-    # before its turn.
-    BITE = 48
+    # Characters of pushed text that are read at a time, when the policy wants more: later text
+    # costs nothing before its turn.
+    READ_CHARACTERS = 48
 
     def __init__(
         self,
@@ -89,50 +88,50 @@ class Session:
         step_words: int | None = None,
         speeds: tuple[float, float] = (0.1, 10.0),
     ) -> None:
-        """``normalizer`` makes one for text from a place of the source on; ``step_words``: see
-        SessionOptions.
+        """``normalizer``: makes a normalizer for the text from a position of the source on;
+        ``step_words``: see SessionOptions.
 
-        ``speeds``: the least and the most that a Delivery's speed may be.
+        ``speeds``: lower and upper bound of a Delivery's speed.
         """
         self.step_words = step_words
-        """How many words ``prepare`` may say together."""
+        """The most words that ``prepare`` may batch into one step."""
         self._synthesizer = synthesizer
         self._sentence = sentence
         self._normalizer_from = normalizer
         self._normalizer = normalizer(0)
-        # Text and flushes in the order they came; read only when the policy asks, so that it sees
-        # the same at each decision however the text arrived.
+        # Fragments and flushes in the order they came. They are read only when the policy asks, so
+        # that it decides on the same view however fast the text arrives.
         self._inbox: deque[str | Flush] = deque()
-        # Characters of the inbox's first text that were read.
-        self._bitten = 0
-        # Spoken words whose times have not come; and those whose times wait for the next samples.
+        # Characters of the inbox's first text that have been read.
+        self._read_offset = 0
+        # Spoken words without timings yet; and timings that wait for the next chunk.
         self._untimed: deque[Word] = deque()
-        self._timed: list[WordTiming] = []
+        self._unsent_timings: list[WordTiming] = []
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
-        # What is spoken next, once it is known.
-        self._next: Segment | None = None
-        self._size = 0
-        # Whether the synthesizer has more of what the last segment says.
-        self._more = False
+        # The next segment once it is decided, and its cost in phonemes or steps.
+        self._next_segment: Segment | None = None
+        self._next_cost = 0
+        # Whether the synthesizer has more sound of the last segment.
+        self._has_rest = False
         self._samples = 0
-        # Samples of breaks that were emitted; seconds of one that follows when the synthesizer has
-        # nothing more.
-        self._inserted = 0
-        self._silence_s = 0.0
+        # Samples of silence inserted for breaks, which the synthesizer does not count; and the
+        # length of a break that follows once the synthesizer has nothing more.
+        self._break_samples = 0
+        self._break_s = 0.0
         self._pace = Pace(keep_up, self.sample_rate)
         self._deliveries, self._gain = Deliveries(speeds), Gain(volume, self.sample_rate)
-        # Whether the end of what was spoken has been emitted before its time.
-        self._released = False
-        # Whether the player has run dry, and the text has not caught up since.
-        self._slow = False
+        # Whether the held-back sound has been emitted early.
+        self._is_released = False
+        # Whether the player has run dry and the text has not caught up since.
+        self._is_starved = False
         self.transcript = Transcript()
-        """Its text, and where its words are in its sound."""
+        """The text, and the timings of its words."""
         self.skipped = deque[tuple[int, int, str]](maxlen=MAX_SKIPPED)
-        """What the voice cannot read: where in the text (start, end), and what. Remove what you
-        have reported."""
+        """Characters that the voice cannot read: (start, end, text). Callers remove what they have
+        reported."""
         self.hungry = False
-        """Whether ``prepare`` awaits more text, though some of it could be said."""
+        """Whether ``prepare`` waits for more text although some words could be spoken."""
         self._ended = False
         self._cancelled = False
 
@@ -148,37 +147,38 @@ class Session:
 
     @property
     def ended(self) -> bool:
-        """Whether its text is over."""
+        """Whether the whole text has been pushed."""
         return self._ended
 
     @property
     def finished(self) -> bool:
-        """Whether nothing more will come: it was cancelled, or finished and everything was
-        pulled."""
+        """Whether nothing more will come: it was cancelled, or everything was pulled."""
         return self._cancelled or self.spoken
 
     @property
     def spoken(self) -> bool:
-        """Whether its text is over and everything was pulled."""
-        return self._ended and not (self._inbox or self._more or self._sentence.has_more)
+        """Whether the whole text was pushed and everything was pulled."""
+        return self._ended and not (self._inbox or self._has_rest or self._sentence.has_more)
 
     @property
     def complete(self) -> bool:
-        """Whether its text is over and all words that are spoken have their times."""
-        # Any thread may ask: a step that is being made, or was when it was cancelled, shows in one
-        # of these at any moment.
-        return self.spoken and not (self._next or self._untimed or self._timed)
+        """Whether the whole text was pushed and all spoken words have their timings."""
+        # Other threads may ask: the words of a step that is running, or was when the session was
+        # cancelled, are in one of these at any moment.
+        return self.spoken and not (self._next_segment or self._untimed or self._unsent_timings)
 
     def push(self, fragment: str) -> None:
-        """Take in a piece of text of any size. TextError if it is not text, SessionError after the
-        end."""
+        """Append a fragment of text of any size.
+
+        TextError if it is not text, SessionError after the end.
+        """
         self._check_open("push", fragment)
         if fragment:
             self.transcript.write(fragment)
             self._inbox.append(fragment)
 
     def take(self, item: Item) -> None:
-        """Push a piece of text, or flush or revise the text so far."""
+        """Push a fragment, flush, or revise: whatever an item of a text says."""
         match item:
             case Flush():
                 self.flush(end=item is Flush.END)
@@ -192,8 +192,8 @@ class Session:
                 self.push(item)
 
     def deliver(self, delivery: Delivery) -> None:
-        """Say all text that is pushed from now on in another way; a word that was begun stays as it
-        is."""
+        """Speak all text that is pushed from now on with another delivery; a word that has begun
+        keeps its own."""
         self._deliveries.begin(self.transcript.characters, delivery)
 
     @property
@@ -202,32 +202,35 @@ class Session:
         return self.transcript.text
 
     def revise(self, at: int, text: str) -> int:
-        """Replace the text from character ``at`` on: what was not spoken yet is taken back.
+        """Replace the text from character ``at`` on, as far as it has not been spoken.
 
-        What was spoken stays, and is never spoken again; a number or the like that was begun is
-        spoken to its end. If the change reaches back into what was spoken, new words that
-        correspond to spoken ones are left out, and so are letters that would only lengthen the last
-        of these. A flush that waits is taken back, too. Returns the character of the text from
-        which the change could be made. ConfigError if ``at`` lies outside the text, TextError if
-        the new text is no text, SessionError after the end."""
+        Spoken text stays and is not spoken again; a number or the like whose reading has begun is
+        spoken to its end. If the change reaches back into spoken text, new words that correspond to
+        spoken ones are left out, and so are letters that would only lengthen the last of these. A
+        waiting flush is dropped.
+
+        Returns the position from which the text was replaced. ConfigError if ``at`` is outside of
+        the text, TextError if ``text`` is not text, SessionError after the end.
+        """
         self._check_open("revise", text)
-        self._next = None
+        self._next_segment = None
         source = self.text
-        begin, spoken = self._sentence.fixed_until
+        begin, spoken = self._sentence.fixed_range
         at = check_whole("at", at, 0, len(source))
         if at <= spoken:
             text = unspoken(source[:at], source[at:spoken], text)
         at = max(at, spoken)
         self.transcript.rewrite(source[:at] + text)
         self._inbox.clear()
-        self._bitten = 0
+        self._read_offset = 0
         self._deliveries.revise(at)
-        # The words of the open sentence that were spoken decide how what follows is read. So does
-        # their line.
+        # The normalizer reads the spoken words of the open sentence and of their line again, since
+        # they decide how the following words are read.
         opening, start = reread(source, begin)
         self._normalizer = self._normalizer_from(start - len(opening))
         self._normalizer.push(opening + source[start:begin])
-        # No tag or token stretches over a sentence's beginning, where the text was maybe flushed.
+        # No tag or token spans the beginning of a sentence, because the text may have been flushed
+        # there.
         self._normalizer.breathe()
         self._normalizer.push(source[begin:spoken])
         self._normalizer.forget_spoken(begun=self._sentence.take_back(), over=begin == spoken)
@@ -246,18 +249,19 @@ class Session:
             self._inbox.append(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
-        """Declare that no more text comes; further pulls speak what is left. Harmless when
-        repeated."""
+        """Declare the text complete; further pulls speak the rest of it. Calling it again does
+        nothing."""
         self.flush()
         self._ended = True
         self.transcript.ended = True
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What a listener has heard after playing ``played_s`` seconds of the sound that was
-        emitted.
+        """Return what a listener has heard after ``played_s`` seconds of the emitted sound; None
+        stands for all of it.
 
-        Synthesis runs ahead of playback, often by many seconds: only the player knows how far it
-        is. None: all that was emitted. ConfigError where that is more than there is."""
+        Synthesis runs ahead of playback, often by many seconds, so only the player knows how far it
+        is. ConfigError if ``played_s`` exceeds the emitted sound.
+        """
         emitted_s = self._samples / self.sample_rate
         return self.transcript.heard(
             played_s, emitted_s=emitted_s, sample_rate=self.sample_rate, spoken=self.complete
@@ -265,120 +269,125 @@ class Session:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether its speech follows the pace of the text: then ``played`` matters."""
+        """Whether speech follows the pace of the text, which needs ``played``."""
         return self._pace.keep_up is not None
 
     @property
     def unplayed_s(self) -> float:
-        """Seconds of sound that were emitted but, as far as ``played`` was told, not played; 0 if
-        it was told nothing. With ``keep_up``, pull some 50 ms before this time has gone by."""
+        """Seconds of sound that were emitted and, according to ``played``, not played; 0 if it was
+        never called.
+
+        With ``keep_up``, pull some 50 ms before this time has passed.
+        """
         return self._pace.unplayed_s
 
     @property
     def unspoken(self) -> int:
-        """Characters of its text that were not spoken yet."""
+        """Number of characters that have not been spoken."""
         return self._progress()[1]
 
     @property
     def lag_s(self) -> float:
-        """Seconds from text to speech: sound that was not played, and the estimated duration of
-        text not spoken."""
+        """Seconds from text to speech: the unplayed sound and the estimated duration of the
+        unspoken text."""
         return self._pace.lag_s(*self._progress())
 
     def played(self, played_s: float) -> None:
-        """Say that ``played_s`` seconds have been played, from the first sample on, which
-        ``keep_up`` needs to know.
+        """Report that ``played_s`` seconds have been played in all, for ``keep_up``.
 
-        ConfigError if that is less than before, or more than was emitted; nothing changes then.
+        ConfigError, with nothing changed, if that is less than before or more than was emitted.
         """
         self._pace.played(played_s)
 
     def follow(self, playback: Playback, now: float) -> None:
-        """Go by how far a player is ``now``, if it keeps up; never back."""
+        """Take over how far a player is at time ``now``, if speech keeps up with the text; never
+        goes back."""
         if self.keeps_up:
             self._pace.follow(playback, now)
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Fall silent at once, and return what was heard. Pulls give nothing any more, even if
-        ``heard`` raises."""
+        """Stop at once and return what was heard. Later pulls return None, even if ``heard``
+        raises."""
         self._cancelled = True
         return self.heard(played_s)
 
     def prepare(
         self, characters: int | None = None, *, together: int = 1, patient: bool = False
     ) -> int | None:
-        """How many phonemes or steps the next ``pull`` will cost, at least 1; 0 where more text is
-        needed first.
+        """Return the cost of the next ``pull`` in phonemes or decoder steps, at least 1; 0 if it
+        needs more text.
 
-        ``characters``: how many of the text are read to find out, at most; None where that was not
-        enough: call again. ``together``: up to so many words that are there may be said in one step
-        where the policy has them one by one. ``patient``: 0 also where more text could still add to
-        these words (``hungry``).
+        ``characters``: the most characters to read now; returns None if they were not enough, and
+        is to be called again. ``together``: the most words to batch into one step if the policy
+        speaks them one by one. ``patient``: whether to return 0 also if more text could add words
+        to the step (then ``hungry`` is true).
         """
-        if self._more or self._cancelled:
-            return self._size if self._more else 0
+        if self._has_rest or self._cancelled:
+            return self._next_cost if self._has_rest else 0
         self.hungry = False
-        left = math.inf if characters is None else characters
+        remaining = math.inf if characters is None else characters
         together = 1 if self.keeps_up else together
-        while not self._decided(together, patient=patient):
-            if left <= 0:
+        while not self._is_decided(together, patient=patient):
+            if remaining <= 0:
                 return None
             if not (read := self._read()):
                 self._check_spoken()
                 return 0
-            left -= read
-        if self._next is None:
+            remaining -= read
+        if self._next_segment is None:
             return 0
-        self._size = max(1, len(self._next.ids), self._next.steps or 0)
-        return self._size
+        self._next_cost = max(1, len(self._next_segment.ids), self._next_segment.steps or 0)
+        return self._next_cost
 
-    def _decided(self, together: int, *, patient: bool) -> bool:
-        """Whether it is known what is said next, or that it waits for text that is not there."""
-        if self._next is None and not self._reads_on(together):
-            waits = patient and not (self._inbox or self._ended)
-            self._next = self._segment(together, patient=waits)
-            self.hungry = waits and self._sentence.hungry
-        return self.hungry or self._next is not None
+    def _is_decided(self, together: int, *, patient: bool) -> bool:
+        """Decide on the next segment if that is possible; return whether it is known, or waits for
+        text that has not come."""
+        if self._next_segment is None and not self._must_read(together):
+            may_wait = patient and not (self._inbox or self._ended)
+            self._next_segment = self._segment(together, patient=may_wait)
+            self.hungry = may_wait and self._sentence.hungry
+        return self.hungry or self._next_segment is not None
 
-    def _reads_on(self, together: int) -> bool:
-        """Whether text that is there is read before anything is said."""
+    def _must_read(self, together: int) -> bool:
+        """Return whether to read pushed text before asking for a segment."""
         if not self._inbox or self._inbox[0] is Flush.BREATH:
             return False
         return self._sentence.wants(together)
 
     def _check_spoken(self) -> None:
-        """SessionError where the text is over and the policy waits for more of it."""
+        """Raise SessionError if the text has ended and the policy still waits for more of it."""
         if self._ended and self._sentence.has_more and self._pace.keep_up is None:
             raise SessionError(
                 "The policy reads on where the text has ended, and never speaks its rest, from"
-                f" character {self._sentence.spoken_until} on: a sentence whose last word is there"
+                f" character {self._sentence.spoken_end} on: a sentence whose last word is there"
                 " must be spoken."
             )
 
     def pull(self) -> AudioChunk | None:
-        """The next chunk, or None if more text (or its end) is needed first."""
+        """Return the next chunk, or None if more text (or its end) is needed first."""
         while not self._cancelled:
             speech = self._step()
             if self.cancelled:
                 return None
             if speech is not None:
                 self._time(speech)
-            elif not (self._timed and self.finished):
+            elif not (self._unsent_timings and self.finished):
                 return None
-            # Where no samples follow for words that have their times, there is one for them.
+            # The last words may have timings and no samples: one sample carries them.
             samples = NO_SAMPLES if speech is None else speech.samples
-            if not len(samples) and self._timed and self.finished:
+            if not len(samples) and self._unsent_timings and self.finished:
                 samples = np.zeros(1, np.float32)
             if len(samples):
                 return self._chunk(samples)
         return None
 
     def chunks(self) -> Iterator[AudioChunk]:
-        """All chunks that the text so far allows."""
+        """Yield all chunks that the text so far allows."""
         while (chunk := self.pull()) is not None:
             yield chunk
 
     def _check_open(self, call: str, text: object) -> None:
+        """Raise TextError if ``text`` is not text, SessionError if the session is over."""
         check_text(call, text)
         if self._cancelled or self._ended:
             raise SessionError(
@@ -387,87 +396,97 @@ class Session:
             )
 
     def _step(self) -> SynthesizedAudio | None:
-        """Carry out the next decision; None if that takes more text than there is."""
-        if self._more:
+        """Render the rest of the last segment, or else the next one; None if that needs more
+        text."""
+        if self._has_rest:
             speech, self._state = self._synthesizer.step(NOTHING, self._state)
-            self._more = speech.more
+            self._has_rest = speech.more
             self._observation = speech.observation
-            speech = self._silenced(speech)
+            speech = self._with_break(speech)
             self._pace.emitted(len(speech.samples))
             return speech
         self.prepare()
-        if (segment := self._next) is None:
+        if (segment := self._next_segment) is None:
             return None
         if segment.silence_s and not segment.breath:
             speech = SynthesizedAudio(np.zeros(0, np.float32), (), self._observation)
         else:
             segment = self._pace.applied(segment, *self._progress())
             speech, self._state = self._synthesizer.step(segment, self._state)
-        self._more = speech.more
+        self._has_rest = speech.more
         self._observation = speech.observation
         self._untimed.extend(self._sentence.done(speech))
-        # In this order: see ``complete``.
-        self._next = None
-        self._released = segment.breath
-        self._silence_s = segment.silence_s
-        speech = self._silenced(speech)
+        # Only now, so that ``complete`` sees the words at any moment.
+        self._next_segment = None
+        self._is_released = segment.breath
+        self._break_s = segment.silence_s
+        speech = self._with_break(speech)
         self._pace.emitted(len(speech.samples))
         return speech
 
-    def _silenced(self, speech: SynthesizedAudio) -> SynthesizedAudio:
-        """Speech at its time in the session, with the break after it: the synthesizer knows nothing
-        of breaks."""
-        if self._inserted:
+    def _with_break(self, speech: SynthesizedAudio) -> SynthesizedAudio:
+        """Shift the timings by the breaks inserted so far, and append the break after the segment,
+        if any.
+
+        The synthesizer knows nothing of breaks.
+        """
+        if self._break_samples:
             words = tuple(
-                (onset + self._inserted, end + self._inserted) for onset, end in speech.words
+                (onset + self._break_samples, end + self._break_samples)
+                for onset, end in speech.words
             )
             speech = replace(speech, words=words)
-        if self._silence_s and not speech.more:
-            silence = np.zeros(round(self._silence_s * self.sample_rate), np.float32)
+        if self._break_s and not speech.more:
+            silence = np.zeros(round(self._break_s * self.sample_rate), np.float32)
             speech = replace(speech, samples=np.concatenate([speech.samples, silence]))
-            self._inserted = self._inserted + len(silence)
-            self._silence_s = 0.0
+            self._break_samples = self._break_samples + len(silence)
+            self._break_s = 0.0
         return speech
 
     def _segment(self, together: int, *, patient: bool) -> Segment | None:
-        """What is spoken next; None if more text must be read first.
+        """Return the next segment; None if more text must be read first.
 
-        Where the player is about to run dry, words wait for the end of their phrase, and what is
-        held back does not."""
+        With ``keep_up`` and a player that is about to run dry, words wait for the end of their
+        phrase, and held-back sound is released meanwhile.
+        """
         keep_up = self._pace.keep_up
         dry = self._pace.dry
-        if keep_up is None or not (dry or self._slow):
+        if keep_up is None or not (dry or self._is_starved):
             return self._sentence.next(self._observation, together=together, patient=patient)
         segment = None
         ready = self._sentence.phrase_ready(keep_up.gather)
-        # Once it has run dry, each phrase waits, until there is one in time.
-        self._slow = dry or not (ready and self._sentence.at_phrase_start)
+        # After it ran dry, each phrase waits until one is ready in time.
+        self._is_starved = dry or not (ready and self._sentence.at_phrase_start)
         if ready or not (dry or self._sentence.at_phrase_start):
             segment = self._sentence.next(self._observation)
         if segment is None and dry and not self._inbox:
             if ready and self._sentence.at_phrase_end:
                 self._sentence.breathe()
                 segment = self._sentence.next(self._observation)
-            elif not self._released:
+            elif not self._is_released:
                 segment = self._sentence.release_held(keep_up.stretch)
         return segment
 
     def _progress(self) -> tuple[int, int]:
-        """How many characters of the text have been spoken, and how many have not."""
-        spoken = self._sentence.spoken_until
+        """Return the number of spoken and of unspoken characters."""
+        spoken = self._sentence.spoken_end
         return spoken, max(0, self.transcript.characters - spoken)
 
     def _read(self) -> int:
-        """Take in some of the pushed text; how many characters, a flush like one, 0 if there is
-        none."""
+        """Take the next item of the inbox, or some characters of it; return how many were read.
+
+        A flush counts as one; 0 if the inbox is empty.
+        """
         if not self._inbox:
             return 0
         text = self._inbox[0]
-        at = self._bitten
-        self._bitten = (
-            0 if isinstance(text, Flush) or at + self.BITE >= len(text) else at + self.BITE
+        start = self._read_offset
+        self._read_offset = (
+            0
+            if isinstance(text, Flush) or start + self.READ_CHARACTERS >= len(text)
+            else start + self.READ_CHARACTERS
         )
-        if not self._bitten:
+        if not self._read_offset:
             self._inbox.popleft()
         if text is Flush.END:
             self._take_words(self._normalizer.flush())
@@ -476,41 +495,46 @@ class Session:
             self._take_words(self._normalizer.breathe())
             self._sentence.breathe()
         else:
-            self._take_words(self._normalizer.push(text[at : at + self.BITE]))
-        for start, end, skipped in self._normalizer.skipped:
+            self._take_words(self._normalizer.push(text[start : start + self.READ_CHARACTERS]))
+        for skipped_at, end, skipped in self._normalizer.skipped:
             log.warning(
-                "Skipped %r (characters %d to %d): this voice cannot read it.", skipped, start, end
+                "Skipped %r (characters %d to %d): this voice cannot read it.",
+                skipped,
+                skipped_at,
+                end,
             )
         self.skipped += self._normalizer.skipped
         self._normalizer.skipped.clear()
-        return 1 if isinstance(text, Flush) else min(self.BITE, len(text) - at)
+        return 1 if isinstance(text, Flush) else min(self.READ_CHARACTERS, len(text) - start)
 
     def _take_words(self, words: list[Word]) -> None:
         self._sentence.take(self._deliveries.applied(words))
 
     def _time(self, speech: SynthesizedAudio) -> None:
-        """Give words their times: each time belongs to the first of those spoken that has none.
+        """Give words their timings, in order: each timing belongs to the first spoken word without
+        one.
 
-        A step may have times and no samples, such as that of a mark by itself, whose sound is cut
-        to the pause before it: that word begins with the next sample that comes."""
+        A step may have timings and no samples, such as that of a lone punctuation mark whose sound
+        is cut to the pause before it. That word begins with the next sample.
+        """
         for onset, offset in speech.words:
             word = self._untimed[0]
             onset = max(onset, self._samples)
             written = written_at(self.transcript, word.start, word.end)
             self._gain.begin(onset, word.delivery)
             times = (onset, max(onset, offset))
-            self._timed.append(
+            self._unsent_timings.append(
                 WordTiming(word.text, word.start, word.end, *times, written, ends=word.ends)
             )
             self._untimed.popleft()
 
     def _chunk(self, samples: Floats) -> AudioChunk:
-        """Samples as a chunk, with the words that begin in it."""
-        timings = self._timed
+        """Return samples as a chunk with the timings of the words that begin in it."""
+        timings = self._unsent_timings
         self.transcript.add(timings)
-        self._timed = []
+        self._unsent_timings = []
         samples = self._gain.applied(samples, self._samples)
-        # Neither of them holds for a sample that is no number.
+        # Both comparisons are false for NaN.
         if not (samples.max() <= 1.0 and samples.min() >= -1.0):
             samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)
         chunk = AudioChunk(samples, self._samples, self.sample_rate, tuple(timings))

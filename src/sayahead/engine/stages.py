@@ -1,5 +1,5 @@
-"""The two stages of a voice: an acoustic model turns a segment into frames, a vocoder turns frames
-into sound."""
+"""The interfaces of the two stages of a voice: an acoustic model (segment to frames) and a vocoder
+(frames to samples)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """What an acoustic model returns for one segment."""
+    """An acoustic model's result for one segment."""
 
     final: Floats
-    """(T, D) frames that follow the last final ones and will not change."""
+    """(T, D) frames that follow the previous final ones and will not change."""
     right: Floats
-    """(R, D) frames expected to follow them: held back or lookahead, to be rendered again."""
+    """(R, D) frames expected after them: held back or lookahead, and rendered again by the next
+    step."""
     words: tuple[tuple[int, int], ...]
-    """First and end frame of each word of the segment, from the start of the sentence."""
+    """First and end frame of each word of the segment, counted from the start of the sentence."""
     ended: bool
-    """Whether the sentence is over with these frames."""
+    """Whether the sentence ends with these frames."""
     drawn: tuple[tuple[int, int], ...] = ()
-    """Held-back sound may turn out longer than it was: (frame, count) pairs; places at and after a
-    frame, counted from the start of the sentence, move by that many frames."""
+    """(frame, count) pairs where held-back sound became longer than expected: positions at and
+    after the frame, counted from the start of the sentence, move by ``count`` frames."""
     observation: Floats | None = None
-    """(D,) what a policy over decoder steps sees of this one; none for models that act on words."""
+    """(D,) what a policy over decoder steps sees of this step; None for models that act on
+    words."""
 
 
 def moved(
     words: Sequence[tuple[int, int]], drawn: Sequence[tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
-    """First and end frames of words after something before or in them was lengthened
-    (``Frames.drawn``)."""
+    """Return the first and end frames of words after the insertions of ``Frames.drawn``."""
 
     def place(frame: int) -> int:
         return frame + sum(by for first, by in drawn if frame >= first)
@@ -44,16 +45,19 @@ def moved(
 
 
 class AcousticModel(Protocol[State]):
-    """Stage one: ``y[t] = phi(x[<= g(t)], y[< t])`` (Ma, Eq. 6), a word or more a step."""
+    """Stage one: ``y[t] = phi(x[<= g(t)], y[< t])`` (Ma, Eq. 6), for one or more words per step."""
 
     def initial(self) -> State:
-        """The state at the start of a sentence."""
+        """Return the state at the start of a sentence."""
         ...
 
     def step(
         self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, State]:
-        """Frames for the segment's words, the last ``hold_back`` of them kept as provisional."""
+        """Return the frames of the segment's words and the next state.
+
+        The last ``hold_back`` frames stay provisional (``Frames.right``).
+        """
         ...
 
 
@@ -61,30 +65,33 @@ class Vocoder(Protocol[State]):
     """Stage two: ``w[t] = psi(y[<= h(t)], z[<= h(t)], t)`` (Ma, Eq. 6)."""
 
     hop_length: int
-    """Samples a frame."""
+    """Samples per frame."""
     context: int
-    """Frames of right context that make a difference."""
+    """Frames of right context that influence the result."""
 
     def initial(self, frame: int) -> State:
-        """The state at the start of a sentence whose first frame is number ``frame`` of the
+        """Return the state at the start of a sentence whose first frame has number ``frame`` in the
         session."""
         ...
 
     def step(
         self, final: Floats, right: Floats, state: State, *, seed: int, ended: bool
     ) -> tuple[Floats, State]:
-        """Samples for the final frames, ``hop_length`` each; equal to those of the whole if
-        ``right`` really follows.
+        """Return the samples of the final frames, ``hop_length`` each, and the next state.
 
-        ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows
-        where ``ended``."""
+        ``final`` (T, D) follows the final frames of earlier steps, and ``right`` (R, D) follows
+        ``final``; if ``ended``, nothing else does. If ``right`` really follows, the samples equal
+        those of the whole sentence rendered at once.
+        """
         ...
 
 
 @runtime_checkable
 class Shapeable(Protocol):
-    """What can change pitch and formants: some vocoders, and a synthesizer that has one."""
+    """Has a pitch and formants that can be changed: some vocoders, and a synthesizer with one of
+    them."""
 
     def shaped(self, shape: Shape) -> Self:
-        """The same with another shape; what is large is shared. ConfigError where it cannot be."""
+        """Return a copy with another shape, which shares the weights. ConfigError if it cannot have
+        the shape."""
         ...

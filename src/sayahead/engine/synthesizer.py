@@ -1,5 +1,5 @@
-"""Synthesizers: segments to sound. TwoStage joins an acoustic model and a vocoder, and owns
-everything held back."""
+"""Synthesizers: segments to sound. ``TwoStage`` joins an acoustic model and a vocoder, and is the
+only place that holds sound back."""
 
 from __future__ import annotations
 
@@ -20,56 +20,68 @@ State = TypeVar("State")
 
 
 class Synthesizer(Protocol[State]):
-    """Segment in, sound out; stateless itself, the state belongs to one session."""
+    """Turns segments into sound. It is stateless: the state belongs to one session."""
 
     sample_rate: int
-    """Samples per second of the speech it makes."""
+    """Samples per second of its sound."""
 
     def initial(self, rendering: Rendering) -> State:
-        """The state before the first word of a session."""
+        """Return the state before the first word of a session."""
         ...
 
     def step(self, segment: Segment, state: State) -> tuple[SynthesizedAudio, State]:
-        """The sound that is final after this segment, and the next state; ``state`` itself is left
-        as it was.
+        """Return the sound that is final after this segment, and the next state; ``state`` is not
+        changed.
 
-        Where it is said to have ``more``, the segment ``NOTHING`` gives the rest; any other one
-        gives it with its own."""
+        If the sound has ``more``, the segment ``NOTHING`` gives the rest of it; any other segment
+        gives the rest together with its own sound.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Pauses:
-    """How the silence around a sentence is bounded, in samples."""
+    """Bounds on the silence around a sentence, in samples."""
 
     lead_in: int
-    """At most this much silence before a sentence's first audible sample (one above -50 dBFS)."""
+    """Most silence before a sentence's first audible sample (one above -50 dBFS)."""
     pause: int
-    """Exactly this much after its last audible sample."""
+    """Exact silence after a sentence's last audible sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the sound of one session has come."""
+    """Position in the sound of one session."""
 
     origin: int = 0
-    """Session sample that corresponds to this sentence's first frame, less what was cut."""
+    """Session sample of this sentence's first frame, had no leading silence been cut."""
     emitted: int = 0
-    """Samples emitted over the session."""
+    """Samples emitted in the session."""
     lead: Floats | None = None
-    """The last silent samples, not emitted, until something audible comes in this sentence; then
-    None."""
+    """The last silent samples, kept until the sentence's first audible one; then None."""
     silence: int = 0
-    """Silent samples at the end of what was emitted."""
+    """Silent samples at the end of the emitted sound."""
     unheard: tuple[tuple[int, int], ...] = ()
-    """First and end frame of the words whose onset has not been emitted."""
+    """First and end frame of each word whose onset has not been emitted."""
     timed: int = 0
-    """Session sample where the last word that was emitted was said to end."""
+    """Session sample where the last timed word ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class VocoderInput:
+    """Frames for the second stage."""
+
+    final: Floats
+    """(T, D) frames to turn into samples."""
+    right: Floats
+    """(R, D) frames expected after them."""
+    pause: int | None
+    """Samples of silence after them if they end the sentence, else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class TwoStageState(Generic[A, V]):
-    """The past of one session."""
+    """State of one session between steps."""
 
     rendering: Rendering
     """How this session is rendered."""
@@ -80,27 +92,26 @@ class TwoStageState(Generic[A, V]):
     progress: Progress
     """How far its sound has come."""
     waiting: tuple[Floats, ...] = ()
-    """(T, D) final frames of the last SPEAKs that wait for the second stage (Ma's k2)."""
+    """(T, D) final frames of each of the last SPEAKs that wait for the vocoder (Ma's k2)."""
     frame: int = 0
-    """Frames of finished sentences, which number the frames of this one."""
+    """Frames of finished sentences: the number of this sentence's first frame."""
     frames: int = 0
-    """Final frames of this sentence that the vocoder has taken."""
-    rest: tuple[Floats, Floats, int | None] | None = None
-    """What the second stage has not taken of the last step: final and right frames, and the pause
-    after them where they end the sentence."""
+    """Final frames of this sentence that the vocoder has received."""
+    rest: VocoderInput | None = None
+    """What the vocoder has not processed of the last step."""
 
 
 class TwoStage(Generic[A, V]):
-    """Acoustic model, then vocoder: the place of hold-back, Ma's k2 and delta, and of the silence
-    around sentences.
+    """An acoustic model followed by a vocoder, with hold-back, Ma's k2 and delta, and bounded
+    silence around sentences.
 
-    With k2 = 0 the vocoder's right context is what the acoustic model expects to come: held-back
-    and lookahead frames. With k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma,
-    Eq. 7 and 10). ``delta`` bounds the context in frames.
+    With k2 = 0, the vocoder's right context is what the acoustic model expects to follow: held-back
+    and lookahead frames. With k2 > 0, the frames of a SPEAK wait until those of k2 more are final
+    (Ma, Eq. 7 and 10). ``delta`` bounds the right context in frames.
 
-    With ``first_frames``, so many of a sentence go through the vocoder first, and then at most
-    ``GROWTH`` times as many as have before: its first sound does not wait for all of its first
-    step, however long. No piece has more than ``MAX_S`` seconds, with any voice.
+    Long steps reach the vocoder in pieces, so that the first sound need not wait for a whole step:
+    with ``first_frames``, a sentence's first piece has that many frames, and each further one at
+    most ``GROWTH`` times as many as all before it. No piece is longer than ``MAX_S`` seconds.
     """
 
     GROWTH = 4
@@ -140,9 +151,7 @@ class TwoStage(Generic[A, V]):
     ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
         speeches = list[SynthesizedAudio]()
         while state.rest is not None:
-            speech, state = self._vocode(
-                *state.rest, state, state.acoustic, state.waiting, state.progress.unheard
-            )
+            speech, state = self._vocode(state.rest, state)
             if segment is NOTHING:
                 return speech, state
             speeches.append(speech)
@@ -152,126 +161,127 @@ class TwoStage(Generic[A, V]):
     def _advance(
         self, segment: Segment, state: TwoStageState[A, V]
     ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
-        """A step of both stages."""
+        """Run both stages on a segment."""
         rendering = state.rendering
-        held_s = state.rendering.hold_back_s
-        if rendering.blind_hold_back_s is not None and segment.speak + segment.predicted == len(
-            segment.ids
-        ):
-            held_s = rendering.blind_hold_back_s
-        if segment.breath:
-            held_s = 0.0
-        hold_back = round(held_s * self.sample_rate / self.vocoder.hop_length)
+        hold_back = self._hold_back(segment, rendering)
         frames, acoustic = self.acoustic.step(
             segment, state.acoustic, rendering, hold_back=hold_back
         )
 
-        # Reading characters speaks nothing, so it does not count as a SPEAK.
+        # A step that only reads characters is no SPEAK, so k2 does not count it.
         waiting = [*state.waiting, *([] if segment.steps == 0 else [frames.final])]
-        keep = 0 if frames.ended or segment.breath else min(rendering.k2, len(waiting))
-        ready = waiting[: len(waiting) - keep]
-        waiting = waiting[len(waiting) - keep :]
+        waiting_count = 0 if frames.ended or segment.breath else min(rendering.k2, len(waiting))
+        ready = waiting[: len(waiting) - waiting_count]
+        waiting = waiting[len(waiting) - waiting_count :]
         final = np.concatenate([frames.final[:0], *ready])
         right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
         pause = round(self.pauses.pause * segment.pause) if frames.ended else None
-        words = moved(state.progress.unheard, frames.drawn) + frames.words
-        speech, state = self._vocode(final, right, pause, state, acoustic, tuple(waiting), words)
-        return (
-            speech
-            if frames.observation is None
-            else replace(speech, observation=frames.observation)
-        ), state
+        unheard = moved(state.progress.unheard, frames.drawn) + frames.words
+        state = replace(
+            state,
+            acoustic=acoustic,
+            waiting=tuple(waiting),
+            progress=replace(state.progress, unheard=unheard),
+        )
+        speech, state = self._vocode(VocoderInput(final, right, pause), state)
+        if frames.observation is not None:
+            speech = replace(speech, observation=frames.observation)
+        return speech, state
+
+    def _hold_back(self, segment: Segment, rendering: Rendering) -> int:
+        """Return how many frames at the end of a segment are held back."""
+        hold_back_s = rendering.hold_back_s
+        sees_real_word = segment.speak + segment.predicted != len(segment.ids)
+        if rendering.blind_hold_back_s is not None and not sees_real_word:
+            hold_back_s = rendering.blind_hold_back_s
+        if segment.breath:
+            hold_back_s = 0.0
+        return round(hold_back_s * self.sample_rate / self.vocoder.hop_length)
 
     def _vocode(
-        self,
-        final: Floats,
-        right: Floats,
-        pause: int | None,
-        state: TwoStageState[A, V],
-        acoustic: A,
-        waiting: tuple[Floats, ...],
-        words: tuple[tuple[int, int], ...],
+        self, frames: VocoderInput, state: TwoStageState[A, V]
     ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
-        """The second stage for final frames, or for the first of them where there are too many for
-        one piece.
+        """Run the vocoder on frames, or on the first of them if there are too many for one piece.
 
-        ``acoustic`` and ``waiting`` are the first stage's next state; ``words``: frames of those
-        not heard."""
-        rendering = state.rendering
-        most = round(self.MAX_S * self.sample_rate / self.vocoder.hop_length)
+        ``state`` is that after the acoustic model; the rest of the frames becomes its ``rest``.
+        """
+        max_frames = round(self.MAX_S * self.sample_rate / self.vocoder.hop_length)
         if self._first_frames:
-            most = min(most, max(self._first_frames, self.GROWTH * state.frames))
-        reach = self.vocoder.context if rendering.delta is None else rendering.delta
-        rest = (final[most:], right, pause) if most < len(final) else None
-        if rest is not None:
-            final = final[:most]
-            right = np.concatenate([rest[0], right])
-            pause = None
-        ended = pause is not None
+            max_frames = min(max_frames, max(self._first_frames, self.GROWTH * state.frames))
+        rest = None
+        if max_frames < len(frames.final):
+            rest = replace(frames, final=frames.final[max_frames:])
+            right = np.concatenate([rest.final, frames.right])
+            frames = VocoderInput(frames.final[:max_frames], right, None)
+        delta = state.rendering.delta
+        context = self.vocoder.context if delta is None else delta
+        ended = frames.pause is not None
         samples, vocoder = self.vocoder.step(
-            final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended
+            frames.final,
+            frames.right[:context],
+            state.vocoder,
+            seed=state.rendering.seed,
+            ended=ended,
         )
-        speech, progress = self._emit(samples, state.progress, words, pause=pause)
-        frames = state.frames + len(final)
+        speech, progress = self._emit(samples, state.progress, pause=frames.pause)
         if ended or rest is not None:
             speech = replace(speech, ended=ended, more=rest is not None)
-        if ended:
-            frame = state.frame + frames
-            at = progress.emitted
-            progress = Progress(origin=at, emitted=at, lead=np.zeros(0, np.float32))
-            return speech, TwoStageState(
-                rendering, acoustic, self.vocoder.initial(frame), progress, frame=frame
+        frame_count = state.frames + len(frames.final)
+        if not ended:
+            return speech, replace(
+                state, vocoder=vocoder, progress=progress, frames=frame_count, rest=rest
             )
+        frame = state.frame + frame_count
+        origin = progress.emitted
+        progress = Progress(origin=origin, emitted=origin, lead=np.zeros(0, np.float32))
         return speech, TwoStageState(
-            rendering, acoustic, vocoder, progress, waiting, state.frame, frames, rest
+            state.rendering, state.acoustic, self.vocoder.initial(frame), progress, frame=frame
         )
 
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
-        """Samples (S,) of a whole sentence's frames (T, D), without bounds on silence."""
+        """Return the samples (S,) of a whole sentence's frames (T, D), with its silence as it
+        is."""
         return self.vocoder.step(
             frames, frames[:0], self.vocoder.initial(0), seed=seed, ended=True
         )[0]
 
     def _emit(
-        self,
-        samples: Floats,
-        progress: Progress,
-        timings: tuple[tuple[int, int], ...],
-        *,
-        pause: int | None,
+        self, samples: Floats, progress: Progress, *, pause: int | None
     ) -> tuple[SynthesizedAudio, Progress]:
         """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
 
-        ``timings``: the frames of the words that were not heard; ``pause``: how many samples of
-        silence follow; None: it goes on.
+        ``pause``: samples of silence after the sentence if it ends here, else None.
         """
-        origin = progress.origin
-        lead = progress.lead
-        silence = progress.silence
-        timed = progress.timed
-        loud = audible_ends(samples)
-        first, quiet = (len(samples), 0) if loud is None else (loud[0], len(samples) - 1 - loud[1])
-        if lead is not None:
-            cut = max(0, len(lead) + first - self.pauses.lead_in)
-            samples = np.concatenate([lead, samples])[cut:]
-            origin = origin - cut
-            if loud is None and pause is None:
-                return SynthesizedAudio(samples[:0], ()), replace(
-                    progress, lead=samples, origin=origin, unheard=timings
-                )
-        silence = silence + len(samples) if loud is None else quiet
+        audible = audible_ends(samples)
+        onset, last = (len(samples), 0) if audible is None else audible
+        silence = len(samples) - 1 - last
+        if progress.lead is not None:
+            cut = max(0, len(progress.lead) + onset - self.pauses.lead_in)
+            samples = np.concatenate([progress.lead, samples])[cut:]
+            progress = replace(progress, origin=progress.origin - cut)
+            if audible is None and pause is None:
+                return SynthesizedAudio(samples[:0], ()), replace(progress, lead=samples)
+        if audible is None:
+            silence = progress.silence + len(samples)
         if pause is not None:
             change = pause - silence
             samples = samples[: max(0, len(samples) + change)]
             samples = np.concatenate([samples, np.zeros(max(0, change), np.float32)])
+        return self._time(samples, replace(progress, lead=None, silence=silence), pause=pause)
+
+    def _time(
+        self, samples: Floats, progress: Progress, *, pause: int | None
+    ) -> tuple[SynthesizedAudio, Progress]:
+        """Emit samples with the (onset, end) of the words that begin in them."""
         emitted = progress.emitted + len(samples)
         hop = self.vocoder.hop_length
+        timed = progress.timed
         words = []
         unheard = []
-        for first_frame, end_frame in timings:
-            # What was held back may have become shorter than the end of its word that was told.
-            onset = max(origin + first_frame * hop, progress.emitted, timed)
-            offset = origin + end_frame * hop
+        for first_frame, end_frame in progress.unheard:
+            # A held-back word may have become shorter than its reported end.
+            onset = max(progress.origin + first_frame * hop, progress.emitted, timed)
+            offset = progress.origin + end_frame * hop
             if pause is not None:
                 # A model may count the silence after a sentence as part of its last phoneme.
                 onset = min(onset, emitted - 1)
@@ -281,13 +291,13 @@ class TwoStage(Generic[A, V]):
                 words.append((onset, timed))
             else:
                 unheard.append((first_frame, end_frame))
-        return SynthesizedAudio(samples, tuple(words)), Progress(
-            origin, emitted, None, silence, tuple(unheard), timed
+        return SynthesizedAudio(samples, tuple(words)), replace(
+            progress, emitted=emitted, unheard=tuple(unheard), timed=timed
         )
 
 
 def joined(parts: list[SynthesizedAudio]) -> SynthesizedAudio:
-    """Several speeches as one; what is true of the last is true of all."""
+    """Return consecutive speeches as one; flags and observation are those of the last."""
     if len(parts) == 1:
         return parts[0]
     samples = np.concatenate([part.samples for part in parts])

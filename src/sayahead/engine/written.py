@@ -1,4 +1,4 @@
-"""A word as captions show it: its part of the source text, without the markup that nobody reads."""
+"""Words as captions show them: as in the source text, without markup that is not read."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _HEADING = re.compile(r"\A\s*#{1,6}\s+")
 
 
 CLOSING = "\"'”’»)]}"
-"""What closes, and is no part of a word that is read."""
+"""Characters that close a quotation or bracket after a word."""
 OPENING = "\"'“‘«„‚([{¿¡"
-"""What opens before a word."""
+"""Characters that open one before a word."""
 MAX_CLOSING = 3
 
 
 def as_written(source: str) -> str:
-    """The source text of a word as a reader sees it; empty where it has none of its own.
+    """Return a word's source text as a reader sees it; empty if it has none.
 
-    SSML's tags, links' addresses and the signs of emphasis and code are left out, and so is a
-    bracket whose partner is not there. White space is one blank.
+    Tags of SSML, addresses of links, marks of emphasis and code, and unpaired square brackets are
+    removed. White space becomes single spaces.
     """
     text = _ADDRESS.sub("", _TAG.sub("", source))
     if "[" in text and "]" not in text:
@@ -41,10 +41,10 @@ def as_written(source: str) -> str:
 
 
 def written_at(transcript: Transcript, start: int, end: int) -> str:
-    """A word of a text as a reader sees it, with the quotes and brackets that touch it, if they are
-    there."""
+    """Return the word at ``start`` to ``end`` as a reader sees it, with the quotes and brackets
+    that touch it."""
     source = transcript.part(start, end)
     before = transcript.part(max(0, start - MAX_CLOSING), start) if source else ""
-    behind = transcript.part(end, end + MAX_CLOSING) if source else ""
-    opens = before[len(before.rstrip(OPENING)) :]
-    return as_written(opens + source + behind[: len(behind) - len(behind.lstrip(CLOSING))])
+    after = transcript.part(end, end + MAX_CLOSING) if source else ""
+    opening = before[len(before.rstrip(OPENING)) :]
+    return as_written(opening + source + after[: len(after) - len(after.lstrip(CLOSING))])
