@@ -1,4 +1,4 @@
-"""The one driver of all protocols: commands in, events out, speech in between."""
+"""The driver of all protocols: carries out a connection's commands and sends its events."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ async def serve_session(
     lease: Lease,
     idle_s: float | None = None,
 ) -> m.Outcome:
-    """How a connection ended, after all of it was served.
+    """Serve a connection to its end; return how it ended.
 
-    ``commands`` gives what the peer wants; when the peer leaves it raises GoneError, or ends
-    without an End. ``send`` hands an event to the peer: it waits while the peer does not read,
-    which pauses the synthesis of this connection alone, and raises GoneError when the peer has
-    left. It is never called twice at once. ``idle_s`` is how long the connection may be without an
-    utterance; None: as the server's limits say."""
+    ``commands`` yields what the peer wants; when the peer leaves, it raises GoneError or stops
+    without an End. ``send`` hands an event to the peer. It blocks while the peer does not read,
+    which pauses the synthesis of this connection only; it raises GoneError once the peer has left,
+    and is never called concurrently. ``idle_s``: how long the connection may be without an
+    utterance; None: as the server's limits say.
+    """
 
-    async def billed(event: m.Event) -> None:
+    async def send_billed(event: m.Event) -> None:
         await hub.usage.settled()
         await send(event)
 
-    outbox = Outbox(send if lease.gathers else billed, stall_s=hub.limits.write_stall_s)
+    outbox = Outbox(send if lease.gathers else send_billed, stall_s=hub.limits.write_stall_s)
     connection = Connection(hub, lease, outbox, idle_s)
     log.info("open", extra={"session": lease.id, **who(lease)})
     reading = asyncio.ensure_future(connection.read(commands))
@@ -56,7 +57,7 @@ async def serve_session(
 
 
 class Connection:
-    """One peer, with its utterances."""
+    """One peer and its utterances."""
 
     def __init__(self, hub: Hub, lease: Lease, outbox: Outbox, idle_s: float | None) -> None:
         self._hub = hub
@@ -68,44 +69,45 @@ class Connection:
         self._utterances: dict[str, Utterance] = {}
         self._start = self._loop.time()
         self._last_command = self._start
-        self._first = True
+        self._before_first_command = True
         self._ending = False
-        # Whether a command is being carried out, which may have to wait for its client's turn.
-        self._carrying = False
+        # Whether a command is being carried out: it may have to wait for the client's rate limit.
+        self._is_busy = False
         self._characters = 0
         self._audio_s = 0.0
-        # Whether a text was spoken to its end, or to where its client wanted.
-        self._spoke = False
-        # The utterance that was refused last: further commands for it cause no more errors.
+        # Whether any text was spoken to its end, or until its client cancelled it.
+        self._has_spoken = False
+        # The utterance that was refused last: further commands for it are ignored without an error.
         self._refused_name: str | None = None
 
     async def read(self, commands: AsyncIterator[m.Command]) -> None:
-        """Carry out the commands."""
+        """Carry out commands until the connection ends."""
         try:
             async for command in commands:
-                self._first = False
+                self._before_first_command = False
                 self._last_command = self._loop.time()
                 if not self._ending:
-                    self._carrying = True
+                    self._is_busy = True
                     await self._carry_out(command)
-                    self._carrying = False
+                    self._is_busy = False
                 if self._outbox.ended.done():
                     return
             if not self._ending:
-                self._left()
+                self._on_peer_left()
         except m.GoneError:
-            self._left()
+            self._on_peer_left()
         except Exception as error:
             log.exception("A connection failed", extra={"session": self._lease.id})
             message = f"Internal error ({type(error).__name__}): the client is not at fault."
             await self._outbox.fail("failed", message)
 
-    def _left(self) -> None:
-        """The peer has left: once it had heard all of its texts, as some do, or in the middle of
-        one."""
-        self._outbox.end("done" if self._spoke and not self._utterances else "gone")
+    def _on_peer_left(self) -> None:
+        """End the connection as "done" if the peer has received all of its texts, else as
+        "gone"."""
+        self._outbox.end("done" if self._has_spoken and not self._utterances else "gone")
 
     async def _carry_out(self, command: m.Command) -> None:
+        """Carry out one command."""
         match command:
             case m.Open(name):
                 if name not in self._utterances:
@@ -136,12 +138,14 @@ class Connection:
     async def _to_utterance(
         self, command: m.Text | m.Revise | m.Deliver | m.Speaker | m.Flush | m.Finish | m.Cancel
     ) -> None:
+        """Pass a command to its utterance; report an error to the client if it cannot be carried
+        out."""
         name = command.utterance
         utterance = self._utterances.get(name)
         if utterance is None or (utterance.finishing and not isinstance(command, m.Cancel)):
             if name != self._refused_name:
-                what = "is not open" if utterance is None else "takes no more text"
-                message = f"The context {name[:80]!r} {what}."
+                problem = "is not open" if utterance is None else "takes no more text"
+                message = f"The context {name[:80]!r} {problem}."
                 await self._outbox.send(
                     m.Failed("unknown_context", message, name, mark=revision_mark(command))
                 )
@@ -180,6 +184,7 @@ class Connection:
             await self._outbox.send(m.Failed(code, refusal, name, mark=revision_mark(command)))
 
     async def _open(self, command: m.Open) -> None:
+        """Begin an utterance, or tell the client why it may not."""
         name = command.utterance
         options = command.options
         try:
@@ -202,14 +207,14 @@ class Connection:
         utterance.start()
 
     def _leave(self, utterance: Utterance, outcome: str) -> None:
-        """An utterance is over: its name and its place are free. Harmless when repeated."""
+        """Remove an utterance that is over, and free its place. Calling it again does nothing."""
         if self._utterances.get(utterance.name) is utterance:
             del self._utterances[utterance.name]
             self._hub.close_utterance(self._lease, unheard_s=utterance.unheard_s)
             self._hub.metrics.sessions.labels(self._lease.protocol, outcome).inc()
             self._audio_s += utterance.sent_s
             utterance.note(self._lease, outcome)
-            self._spoke = self._spoke or outcome in ("done", "cancelled")
+            self._has_spoken = self._has_spoken or outcome in ("done", "cancelled")
             self._last_command = self._loop.time()
             self._end_if_done()
 
@@ -218,24 +223,26 @@ class Connection:
             self._outbox.end("done")
 
     async def drop(self) -> None:
-        """Leave no utterance behind."""
+        """Stop all utterances."""
         utterances = list(self._utterances.values())
         for utterance in utterances:
             self._leave(utterance, "dropped")
         await asyncio.gather(*(utterance.stop() for utterance in utterances))
 
     async def watch(self) -> None:
-        """End what is idle or open for too long."""
+        """End the connection or utterances that are idle or open for too long."""
         limits = self._limits
         fail = self._outbox.fail
         closing = asyncio.ensure_future(self._hub.closing.wait())
-        lost = asyncio.ensure_future(self._lease.lost.wait())
+        place_lost = asyncio.ensure_future(self._lease.lost.wait())
         try:
             while not self._outbox.ended.done():
-                limit = self._idle_s or (limits.first_message_s if self._first else limits.idle_s)
+                limit = self._idle_s or (
+                    limits.first_message_s if self._before_first_command else limits.idle_s
+                )
                 timeout = min(1.0, limit / 4, limits.session_s / 4)
                 await asyncio.wait(
-                    {closing, lost}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+                    {closing, place_lost}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
                 )
                 now = self._loop.time()
                 if self._waits():
@@ -244,7 +251,7 @@ class Connection:
                         utterance.touch()
                 if closing.done():
                     await fail("shutdown", "The server is shutting down.")
-                elif lost.done():
+                elif place_lost.done():
                     await fail("overloaded", NEEDED)
                 elif self._hub.draining and not self._utterances:
                     await fail("shutdown", "The server is shutting down: reconnect in a moment.")
@@ -261,17 +268,17 @@ class Connection:
                         )
         finally:
             closing.cancel()
-            lost.cancel()
+            place_lost.cancel()
 
     def _waits(self) -> bool:
-        """Whether something that the client has sent waits for us: then it is not the client who is
-        silent."""
+        """Return whether anything from the client is still waiting here: then the client does not
+        count as silent."""
         reading = self._lease.reading
-        return self._carrying or (reading is not None and reading.waiting)
+        return self._is_busy or (reading is not None and reading.waiting)
 
     def figures(self) -> dict[str, Any]:
-        """What the log says of the connection."""
-        lasted = self._loop.time() - self._start
+        """Return what the log says about the connection at its end."""
+        duration_s = self._loop.time() - self._start
         lease = self._lease
         figures: dict[str, Any] = {
             "voice": ",".join(lease.voices),
@@ -284,11 +291,11 @@ class Connection:
         }
         if lease.first_audio_s is not None:
             figures["first_audio_s"] = round(lease.first_audio_s, 3)
-        return figures | {"underruns": lease.underruns, "lasted_s": round(lasted, 3)}
+        return figures | {"underruns": lease.underruns, "lasted_s": round(duration_s, 3)}
 
 
 def who(lease: Lease) -> dict[str, str]:
-    """Whose connection it is, for the log."""
+    """Return the log fields that identify a connection's client."""
     caller = lease.caller
     return {
         "protocol": lease.protocol,
@@ -298,5 +305,5 @@ def who(lease: Lease) -> dict[str, str]:
 
 
 def revision_mark(command: m.Command) -> str | int | None:
-    """What a client calls its revision; None for other commands."""
+    """Return the client's mark of a revision; None for other commands."""
     return command.mark if isinstance(command, m.Revise) else None

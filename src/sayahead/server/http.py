@@ -1,4 +1,4 @@
-"""Speech as the answer to an HTTP request, and what the HTTP endpoints of all protocols share."""
+"""Speech as the answer to an HTTP request, and helpers for the HTTP endpoints of all protocols."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from sayahead.sound.formats import AudioFormat
 T = TypeVar("T")
 RETRY_S = 2
 PATIENCE_S = 10.0
-"""How long a request may wait for its client's turn."""
-# Texts reach the engine in parts of this size.
+"""Longest wait of a request for its client's rate limit."""
+# Texts are passed to the engine in parts of this many characters.
 PART = 1000
 
 
 class RequestError(SayaheadError):
-    """A request that is refused; the protocol phrases it."""
+    """A refused request; the protocol formats the answer."""
 
     def __init__(self, code: str, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
@@ -53,21 +53,23 @@ class RequestError(SayaheadError):
 
 
 Failure: TypeAlias = Callable[[RequestError], Response]
-"""Makes a protocol's answer of an error."""
+"""Turns an error into a protocol's answer."""
 Endpoint: TypeAlias = Callable[[Request, Caller], Awaitable[ASGIApp]]
 
 
 def answers(
     hub: Hub, failure: Failure, *, tokens: bool = True, writes: str = ""
 ) -> Callable[[Endpoint], Callable[[Request], Awaitable[ASGIApp]]]:
-    """Makes an endpoint of a function of the request and its caller, for whom (without ``tokens``)
-    a token is not enough; ``failure`` answers what it raises. ``writes``: the protocol whose things
-    its requests change, but for GET, which a key that may only ask, or use other protocols, may
-    not."""
+    """Return a decorator that makes an endpoint of ``answer(request, caller)``.
+
+    ``failure`` formats the errors that it raises. ``tokens``: whether a token is accepted instead
+    of a key. ``writes``: the protocol whose data its requests change (all but GET and HEAD); keys
+    that may not do that are refused.
+    """
 
     def endpoint(answer: Endpoint) -> Callable[[Request], Awaitable[ASGIApp]]:
         @functools.wraps(answer, assigned=("__doc__",))
-        async def guarded(request: Request) -> ASGIApp:
+        async def checked(request: Request) -> ASGIApp:
             try:
                 caller = caller_of(hub, request, tokens=tokens)
                 if (
@@ -84,13 +86,13 @@ def answers(
             except ConfigError as error:
                 return failure(RequestError("invalid_option", str(error)))
 
-        return guarded
+        return checked
 
     return endpoint
 
 
 def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
-    """Whose request it is. RequestError without a valid key."""
+    """Return who sends a request. RequestError without a valid key."""
     address = request.client.host if request.client else None
     key = credential(request.headers, request.query_params)
     name = request_id(request.scope)
@@ -107,13 +109,15 @@ def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
 
 
 async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
-    """The request's body. MessageError if it is not a JSON object, RequestError if it is too big or
-    late."""
+    """Return a request's body as a JSON object.
+
+    MessageError if it is not one, RequestError if it is too big or late.
+    """
     return json_object(await body_of(hub, request))
 
 
 async def body_of(hub: Hub, request: Request) -> bytes:
-    """The bytes of a request's body. RequestError if it is too big or late."""
+    """Return the bytes of a request's body. RequestError if it is too big or late."""
     body = bytearray()
     try:
         async with asyncio.timeout(hub.limits.first_message_s):
@@ -129,20 +133,20 @@ async def body_of(hub: Hub, request: Request) -> bytes:
         ) from error
     except ClientDisconnect as error:
         raise RequestError("invalid_message", "The body is incomplete.") from error
-    # What comes faster than a client's bytes may waits, or comes again: bodies that wait take
-    # memory.
+    # A body beyond the client's rate waits for a while and is then refused, since waiting bodies
+    # take memory.
     if not await account_of(hub, request).bytes.turn(len(body), most_s=PATIENCE_S):
         raise RequestError("overloaded", "Too much was sent: try again in a few seconds.")
     return bytes(body)
 
 
 def account_of(hub: Hub, request: Request) -> Account:
-    """What whoever sent a request takes."""
+    """Return the rate limits of a request's client."""
     return hub.accounts.of(request.scope["caller"].share)
 
 
 async def aside(hub: Hub, request: Request, job: Callable[[], T]) -> T:
-    """``Hub.aside`` for a request. RequestError where it would have to wait long."""
+    """Run ``Hub.aside`` for a request. RequestError if it would wait too long."""
     try:
         return await hub.aside(account_of(hub, request), job, most_s=PATIENCE_S)
     except RefusedError as refused:
@@ -150,33 +154,35 @@ async def aside(hub: Hub, request: Request, job: Callable[[], T]) -> T:
 
 
 def text_of(hub: Hub, body: dict[str, Any], field: str) -> str:
-    """The text to speak in a body. RequestError if there is none, or too much."""
+    """Return the text to speak from a body's field. RequestError if it is missing or too long."""
     text = body.get(field)
-    most = hub.limits.pending_characters
+    max_characters = hub.limits.pending_characters
     if not isinstance(text, str) or not text:
         raise RequestError("invalid_option", f"{field} is missing: the text to speak.", field=field)
-    if len(text) > most:
+    if len(text) > max_characters:
         raise RequestError(
             "invalid_option",
-            f"{field} has {len(text)} characters; {most} are allowed.",
+            f"{field} has {len(text)} characters; {max_characters} are allowed.",
             field=field,
         )
     return text
 
 
 class Wrapping(Protocol):
-    """How events become an answer's body."""
+    """Turns events into the body of an answer."""
 
     media_type: str
 
     def wrap(self, event: m.Event) -> bytes:
-        """Bytes for an event; empty if there is nothing to send."""
+        """Return the bytes for an event; empty if nothing is to be sent."""
         ...
 
 
 class SpeechResponse:
-    """An answer whose body is spoken while it is sent. Errors before the first audio have a status
-    of their own."""
+    """An answer whose body is synthesized while it is sent.
+
+    Errors before the first audio get an HTTP status; after it, they break the connection.
+    """
 
     def __init__(
         self,
@@ -190,8 +196,8 @@ class SpeechResponse:
         wrapping: Wrapping | None = None,
         turns: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """``wrapping``: None is the audio itself. ``turns``: who says which parts of the text,
-        voices by name; none: the voice of the options says all."""
+        """``wrapping``: formats the body; None for the audio itself. ``turns``: (voice, text) of a
+        text with several speakers; empty if the voice of the options speaks ``text``."""
         self._hub = hub
         self._caller = caller
         self._protocol = protocol
@@ -225,24 +231,26 @@ class SpeechResponse:
                 scope, receive, send
             )
         elif outcome.code != "gone":
-            # What was sent is incomplete, and it is too late for a status: the connection breaks.
+            # The body is incomplete and the status was sent: abort, so that the client notices.
             abort = scope.get("state", {}).get("abort")
             if abort is not None:
                 abort()
 
     async def _commands(self, receive: Receive) -> AsyncIterator[m.Command]:
+        """Yield the commands for the text, then wait until the client disconnects."""
         yield m.Open("", self._options)
         for voice, text in self._turns or [("", self._text)]:
             if self._turns:
                 yield m.Speaker("", voice)
-            for at in range(0, len(text), PART):
-                yield m.Text("", text[at : at + PART])
+            for start in range(0, len(text), PART):
+                yield m.Text("", text[start : start + PART])
         yield m.End()
         while (await receive())["type"] != "http.disconnect":
             pass
         raise m.GoneError("The client closed the connection.")
 
     async def _send(self, send: Send, event: m.Event) -> None:
+        """Send an event as part of the body; keep an error for the answer."""
         if isinstance(event, m.Failed):
             self._error = self._error or RequestError(event.code, event.message)
             return
@@ -251,17 +259,18 @@ class SpeechResponse:
             await self._body(send, data, more=True)
 
     async def _body(self, send: Send, data: bytes, *, more: bool) -> None:
+        """Send bytes of the body, after the head if it was not sent."""
         try:
             if not self._started:
                 self._started = True
-                kind = self._wrapping.media_type.encode("latin-1")
+                content_type = self._wrapping.media_type.encode("latin-1")
                 headers = [
-                    (b"content-type", kind),
+                    (b"content-type", content_type),
                     (b"cache-control", b"no-store"),
                     (b"x-accel-buffering", b"no"),
                 ]
-                told = self._hub.concurrency(self._caller)
-                headers += [(name.encode(), value.encode()) for name, value in told.items()]
+                concurrency = self._hub.concurrency(self._caller)
+                headers += [(name.encode(), value.encode()) for name, value in concurrency.items()]
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
             await send({"type": "http.response.body", "body": data, "more_body": more})
         except OSError as error:
@@ -269,7 +278,7 @@ class SpeechResponse:
 
 
 class Sound:
-    """The audio itself as the body."""
+    """Sends the audio itself as the body."""
 
     def __init__(self, form: AudioFormat) -> None:
         self.media_type = form.media_type

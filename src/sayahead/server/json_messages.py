@@ -1,4 +1,4 @@
-"""Reading messages: JSON objects, and the values in them."""
+"""Parsing of JSON messages and the values in them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MAX_NAME = 128
 _COMPACT = json.JSONEncoder(separators=(",", ":")).encode
 _HALF = re.compile(r"[\ud800-\udfff]")
 TEXTS = ("text", "transcript")
-"""Fields of messages with text to be spoken: a client may cut it anywhere."""
+"""Fields with text to be spoken, which a client may cut anywhere."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class MessageError(SayaheadError):
-    """A message that its protocol does not have; ``utterance`` is the one that it concerns."""
+    """An invalid message; ``utterance``: the utterance that it concerns."""
 
     def __init__(self, message: str, *, utterance: str | None = None) -> None:
         super().__init__(message)
@@ -30,20 +30,21 @@ class MessageError(SayaheadError):
 
 
 def json_object(message: str | bytes, *, halves: Collection[str] = ()) -> dict[str, Any]:
-    """A message as a JSON object. MessageError for anything else.
+    """Parse a message as a JSON object. MessageError for anything else.
 
-    ``halves``: fields whose text may have half of a surrogate pair, as at its end where a client
-    cuts between two."""
+    ``halves``: fields that may have half of a surrogate pair, as at the end of a text that was cut
+    inside one.
+    """
     try:
         text = message if isinstance(message, str) else message.decode()
         data = json.loads(text, parse_constant=no_constant, parse_float=finite)
         if _SURROGATE.search(text):
-            rest = (
+            checked_fields = (
                 {k: v for k, v in data.items() if k not in halves}
                 if isinstance(data, dict)
                 else data
             )
-            json.dumps(rest, ensure_ascii=False).encode()
+            json.dumps(checked_fields, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise MessageError(
             "The message has half of a surrogate pair: an escape from \\ud800 to \\udfff by itself."
@@ -56,12 +57,12 @@ def json_object(message: str | bytes, *, halves: Collection[str] = ()) -> dict[s
 
 
 def no_constant(name: str) -> None:
-    """Refuses NaN and Infinity, which Python reads though JSON lacks them."""
+    """Reject NaN and Infinity, which Python's parser accepts."""
     raise ValueError(f"{name} is not JSON.")
 
 
 def finite(digits: str) -> float:
-    """A number as JSON writes it; MessageError for one that Python would take for Infinity."""
+    """Parse a number; MessageError if it is too large for a float."""
     value = float(digits)
     if math.isinf(value):
         raise MessageError(f"The number {digits[:80]} is too large.")
@@ -69,15 +70,16 @@ def finite(digits: str) -> float:
 
 
 def text_frame(message: str | bytes) -> dict[str, Any]:
-    """A WebSocket's message as a JSON object. MessageError for anything else, and for binary
-    frames."""
+    """Parse a WebSocket message as a JSON object. MessageError for anything else, binary frames
+    included."""
     if isinstance(message, bytes):
         raise MessageError("Messages must be JSON in text frames, not in binary ones.")
     return json_object(message, halves=TEXTS)
 
 
 def by_type(data: Mapping[str, Any], kinds: Mapping[str, T]) -> T:
-    """What a table has for a message's ``type``. MessageError for another type, or none."""
+    """Return the entry of ``kinds`` for a message's ``type``. MessageError for an unknown or
+    missing type."""
     kind = data.get("type")
     if not isinstance(kind, str):
         raise MessageError("A message needs a type, a string.")
@@ -87,7 +89,7 @@ def by_type(data: Mapping[str, Any], kinds: Mapping[str, T]) -> T:
 
 
 def text_in(data: Mapping[str, Any], what: str) -> str:
-    """The text in a message. MessageError without any; ``what``: the message's type."""
+    """Return the text in a message of the type ``what``. MessageError if there is none."""
     text = data.get("text")
     if not isinstance(text, str):
         raise MessageError(f"{what} needs text, a string.")
@@ -95,10 +97,10 @@ def text_in(data: Mapping[str, Any], what: str) -> str:
 
 
 def joined(text: str) -> tuple[str, str]:
-    """Text in whole characters, and the first half of one at its end, which the next text may
-    complete.
+    """Split off the first half of a surrogate pair at the end of a text, which the next text may
+    complete; return both.
 
-    A half that nothing completes is U+FFFD, which is silent.
+    Other unpaired halves become U+FFFD, which is silent.
     """
     half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
     text = text.removesuffix(half)
@@ -108,20 +110,20 @@ def joined(text: str) -> tuple[str, str]:
 
 
 def compact(data: dict[str, Any]) -> str:
-    """JSON without blanks."""
+    """Return JSON without spaces."""
     return _COMPACT(data)
 
 
 def utterance_name(name: object) -> str:
-    """What a client calls an utterance. MessageError if that is no string, or too long."""
+    """Return a client's name of an utterance. MessageError if it is not a string or too long."""
     if not isinstance(name, str) or len(name) > MAX_NAME:
         raise MessageError(f"context_id must be a string of at most {MAX_NAME} characters.")
     return name
 
 
 def mark_of(data: dict[str, Any], field: str) -> str | int | None:
-    """What a client calls a flush or a revision; None for what is no name. MessageError for one
-    that is too long."""
+    """Return a client's mark of a flush or revision; None if it is neither a string nor a number.
+    MessageError if it is too long."""
     mark = data.get(field)
     if not isinstance(mark, str | int):
         return None
@@ -133,7 +135,7 @@ def mark_of(data: dict[str, Any], field: str) -> str | int | None:
 
 
 def number(value: object) -> float | None:
-    """A finite number in JSON; None for anything else."""
+    """Return a finite JSON number as a float; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
@@ -143,5 +145,5 @@ def number(value: object) -> float | None:
 
 
 def whole(text: str | None) -> int | None:
-    """A whole number of at most 18 digits in a query; None for anything else."""
+    """Parse a whole number of at most 18 digits from a query; None for anything else."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) <= 18 else None

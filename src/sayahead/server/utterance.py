@@ -1,5 +1,5 @@
-"""One text on one connection: fed by commands, spoken chunk by chunk, each made once the last was
-sent."""
+"""One text on one connection: commands feed it, and it is spoken chunk by chunk, each made once the
+one before is sent."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from sayahead.speech import early_s
 from sayahead.types import WordTiming
 
 log = logging.getLogger("sayahead.server")
-# How much longer a chunk may wait for each further text of its client.
+# Seconds by which a chunk's deadline moves for each further text of the same client.
 PATIENCE_S = 0.1
 GRACE_S = 0.01
-"""Time in which a busy event loop can read text that arrived before a breath was due."""
+"""Time for a busy event loop to read text that arrived before a breath was due."""
 CLOSING = ")]}»”’\"'"  # Goes with the word before it.
 
 
 class Utterance:
-    """A stream of text on its way through a voice to the peer."""
+    """A text on its way from the peer through a voice and back to the peer as audio."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Utterance:
         *,
         leave: Callable[[Utterance, str], None],
     ) -> None:
-        """``leave`` is called with the outcome once it is over."""
+        """``leave``: called with the utterance and its outcome at its end."""
         self.name = name
         self.finishing = False
         self.bill = bill
@@ -60,46 +60,46 @@ class Utterance:
         limits = hub.limits
         self.idle_s = min(options.idle_s or limits.idle_s, limits.idle_most_s)
         self._breath_s = hub.settings.breath_s if options.breath_s is None else options.breath_s
-        # When a breath is due, unless more text comes; None: all was flushed.
+        # Time at which a breath is due unless more text comes; None if everything was flushed.
         self._breath_at: float | None = None
         self.unheard_s = 0.0
-        # What came and was not yet passed on to the session; of revisions, how many, and when each
-        # came.
+        # Items that were received and not passed to the session, and the arrival times of the
+        # revisions among them.
         self._inbox: deque[str | m.Flush | m.Revise | m.Deliver | m.Speaker] = deque()
         self._revisions = deque[float]()
         self._wake = asyncio.Event()
-        # Text that leaves fewer characters waiting than these wakes nobody.
-        self._enough = 0
-        # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is,
-        # and how much came.
+        # New text wakes the task only if at least this many characters wait.
+        self._wake_size = 0
+        # The text from position `_reported_end` on, which no chunk has reported; the length of the
+        # whole text, and the number of characters received, revisions included.
         self._text = ""
         self._reported_end = 0
         self._characters = 0
         self._received = 0
-        # How long it will be once the revisions that wait are carried out.
+        # Length of the text once all waiting revisions are carried out.
         self._expected = 0
-        # The first half of a character, which the next text completes.
-        self._half = ""
-        # End of the last word that was sent; blanks after it may have been reported, too.
+        # The first half of a surrogate pair, which the next text completes.
+        self._partial_pair = ""
+        # End of the last word sent; spaces after it may have been reported, too.
         self._spoken_end = 0
         self._waiting = 0
         self._flushes = 0
-        # Words whose audio an encoder still holds, and how long that is.
-        self._held = list[m.SpokenWord]()
+        # Words whose audio an encoder still holds, and its duration.
+        self._held_words = list[m.SpokenWord]()
         self._held_s = 0.0
-        # Until there is a word after the last flush: what the voice cannot read, and the sound that
-        # waits for a word.
-        self._wordless = True
-        self._unread = list[str]()
-        self._mute = list[EncodedChunk]()
-        # The flush whose text is being spoken, and whether the rest of all text is.
+        # Since the last flush: whether no word came, what the voice cannot read, and chunks that
+        # wait for a word.
+        self._has_no_word = True
+        self._unreadable_parts = list[str]()
+        self._waiting_chunks = list[EncodedChunk]()
+        # The flush up to which text is being spoken; and whether the rest of the text is.
         self._flush: m.Flush | None = None
-        self._ending = False
-        self._over = False
-        self._resting = False
+        self._is_last_part = False
+        self._is_over = False
+        self._is_resting = False
         self._loop = asyncio.get_running_loop()
         self._pacing = Pacing(hub.metrics, self._loop, hub.lateness, lease.account)
-        self._last_sign = self._loop.time()
+        self._last_active = self._loop.time()
         self._task: asyncio.Task[None] | None = None
         self._speaking: Speaking | None = None
 
@@ -115,67 +115,67 @@ class Utterance:
         self._task = asyncio.ensure_future(self._run())
 
     def push(self, text: str) -> str | None:
-        """Take in text; the reason if it is too much."""
+        """Take in text; return why not if it exceeds a limit."""
         if (refusal := self._too_much(text)) is not None:
             return refusal
-        text, self._half = joined(self._half + text)
+        text, self._partial_pair = joined(self._partial_pair + text)
         if text:
-            self._take(text)
+            self._on_text_received(text)
             self._inbox.append(text)
             self._text += text
             self._characters += len(text)
             self._waiting += len(text)
-            self._expect(self._expected + len(text))
+            self._set_expected_length(self._expected + len(text))
             self._pacing.text(self._characters)
-            if self._waiting >= self._enough:
+            if self._waiting >= self._wake_size:
                 self._wake.set()
         return None
 
     def revise(self, revision: m.Revise) -> str | None:
-        """Take in a revision; the reason if it has too much text."""
+        """Take in a revision; return why not if its text exceeds a limit."""
         if (refusal := self._too_much(revision.text)) is not None:
             return refusal
-        text, self._half = joined(revision.text)
-        self._take(text)
+        text, self._partial_pair = joined(revision.text)
+        self._on_text_received(text)
         self._inbox.append(replace(revision, text=text))
-        self._revisions.append(self._last_sign)
+        self._revisions.append(self._last_active)
         self._waiting += len(text)
-        self._expect(max(self._spoken_end, revision.at + len(text)))
+        self._set_expected_length(max(self._spoken_end, revision.at + len(text)))
         self._wake.set()
         return None
 
     def more(self, command: m.Text | m.Revise) -> int:
-        """How many characters more would wait to be spoken: a revision replaces those that wait
-        from a place on."""
+        """Return by how many characters a command would lengthen the text; a revision replaces text
+        that waits."""
         if isinstance(command, m.Text):
             return len(command.text)
         return max(self._spoken_end, command.at + len(command.text)) - self._expected
 
-    def _expect(self, characters: int) -> None:
-        """The text will have so many characters."""
+    def _set_expected_length(self, characters: int) -> None:
+        """Set the length that the text will have, which is reserved in the bill."""
         self._expected = characters
         self.bill.expect(characters)
 
-    def _take(self, text: str) -> None:
-        """Text came."""
+    def _on_text_received(self, text: str) -> None:
+        """Count and log text that was received, and postpone the breath."""
         if self._hub.settings.log_text:
             log.info("text", extra={"session": self._lease.id, "context": self.name, "text": text})
         self._received += len(text)
-        self._breath_at = self._last_sign + self._breath_s if self._breath_s else None
+        self._breath_at = self._last_active + self._breath_s if self._breath_s else None
         self._hub.metrics.characters.labels(self._lease.protocol).inc(len(text))
 
     def _too_much(self, text: str) -> str | None:
-        """The limit that a text would break, as a sentence."""
+        """Return which limit a text would exceed, as a sentence, or None."""
         self.touch()
         return self._hub.limits.too_much(len(text), waiting=self._waiting, received=self._received)
 
     def change(self, change: m.Deliver | m.Speaker) -> None:
-        """Say the text that follows in another way, or have somebody else say it."""
+        """Change the delivery or the speaker of the text that follows."""
         self.touch()
         self._inbox.append(change)
 
     def flush(self, flush: m.Flush) -> str | None:
-        """Speak all so far; the reason if too many flushes wait."""
+        """Speak everything so far without waiting; return why not if too many flushes wait."""
         self.touch()
         if self._flushes >= self._hub.limits.flushes:
             return f"{self._flushes} flushes are pending, the limit: wait for their answers."
@@ -187,13 +187,13 @@ class Utterance:
         return None
 
     def finish(self) -> None:
-        """Speak all, then end. Harmless when repeated."""
+        """Speak everything and then end. Calling it again does nothing."""
         self.finishing = True
         self._pacing.settled()
         self._wake.set()
 
     def played(self, played_s: float) -> str | None:
-        """The listener has played so much; why that cannot be."""
+        """Take the listener's report of its playback; return why it cannot be true, or None."""
         try:
             self._pacing.played(played_s)
         except ConfigError as error:
@@ -202,62 +202,65 @@ class Utterance:
         return None
 
     def touch(self) -> None:
-        """A sign of life."""
-        self._last_sign = self._loop.time()
+        """Record that the client is active."""
+        self._last_active = self._loop.time()
 
     def idle(self, now: float) -> bool:
-        """Whether no text came for too long, while nothing is left to speak."""
-        quiet_s = now - max(self._last_sign, self._pacing.last_sent)
-        return self._resting and not self._wake.is_set() and quiet_s > self.idle_s
+        """Return whether no text has come for too long while there is nothing left to speak."""
+        quiet_s = now - max(self._last_active, self._pacing.last_sent)
+        return self._is_resting and not self._wake.is_set() and quiet_s > self.idle_s
 
     async def cancel(self, played_s: float | None, *, live: bool = False) -> None:
-        """Fall silent at once, and report what was heard by a player that has come so far.
+        """Stop at once and report what was heard.
 
-        None: to the end; or if ``live``, as far as one that plays in real time what it gets.
+        ``played_s``: how far the client's player is. None stands for all that was sent or, with
+        ``live``, for the position of a player that plays in real time.
         """
         if live and played_s is None:
-            # In whole milliseconds, as protocols tell it: the words must be those of that time.
+            # In whole milliseconds, as protocols report it, so that the heard words match the
+            # reported time.
             played_s = round(self._pacing.playback.played_s(self._loop.time()), 3)
         await self._close(lambda: self._cancelled(played_s), "cancelled")
 
     def _cancelled(self, played_s: float | None) -> m.Cancelled:
-        message = None if played_s is None else beyond(played_s, self.sent_s)
+        """Return the event that answers a cancel."""
+        refusal = None if played_s is None else beyond(played_s, self.sent_s)
         played_s = self.sent_s if played_s is None else min(played_s, self.sent_s)
-        # What a thread is adding right now comes after all that was sent.
+        # A step that is running on a thread adds only words after those already sent.
         heard = self._speaking.session.heard(played_s) if self._speaking else Heard(0, 0, "", 0.0)
-        return m.Cancelled(self.name, heard, message)
+        return m.Cancelled(self.name, heard, refusal)
 
     async def fail(self, code: str, message: str) -> None:
-        """Report why the utterance ends, and end it."""
+        """Report an error to the client and end the utterance."""
         await self._close(lambda: m.Failed(code, message, self.name, gone=True), code)
         if self._options.sole:
             self._outbox.end(code, message)
 
-    async def _close(self, last: Callable[[], m.Event], outcome: str) -> None:
-        """Send the last event and free the name; harmless when repeated."""
+    async def _close(self, make_event: Callable[[], m.Event], outcome: str) -> None:
+        """Send the last event and end the utterance. Calling it again does nothing."""
         async with self._outbox.turn():
-            if self._over:
+            if self._is_over:
                 return
-            self._over = True
+            self._is_over = True
             try:
-                await self._outbox.send_next(last())
+                await self._outbox.send_next(make_event())
             finally:
-                # Who has left gets no event, but nobody else knows of the task from now on.
+                # If the peer has left, it gets no event, but the task must still be ended here.
                 self._leave(self, outcome)
                 self._end_task()
         await self.stop()
 
     async def stop(self) -> None:
-        """End the task; what a thread is making is thrown away."""
-        self._over = True
+        """End the task; a chunk that is being made is discarded."""
+        self._is_over = True
         if (task := self._end_task()) is not None:
             await asyncio.gather(task, return_exceptions=True)
-        # It keeps how it was cancelled, with all frames up to here: a circle, which would be
-        # collected much later.
+        # A cancelled task keeps its traceback, whose frames refer back to this object: break the
+        # cycle now.
         self._task = None
 
     def _end_task(self) -> asyncio.Task[None] | None:
-        """Cancel the task and return it, if it is another than the one that runs."""
+        """Cancel the task and return it, unless it is the running one."""
         if self._task is None or self._task is asyncio.current_task():
             return None
         self._task.cancel()
@@ -266,9 +269,10 @@ class Utterance:
     # Speaking.
 
     async def _run(self) -> None:
+        """Speak the text: the task of this utterance."""
         try:
-            # Those of a client who begins too many wait, and hold up nothing else of it; who is
-            # cancelled is no burden.
+            # A client that begins too many texts waits here, before it uses a place; a cancelled
+            # wait costs nothing.
             await self._lease.account.texts.turn()
             self._speaking = await self._hub.speaking(
                 self._options, self._lease.account, self._lease.caller
@@ -287,81 +291,88 @@ class Utterance:
                 )
 
     async def _speak(self, speaking: Speaking) -> None:
+        """Make and send one chunk after the other until the text ends."""
         while True:
             await self._take_commands(speaking)
-            is_all = self._flush is not None or self._ending
+            is_all = self._flush is not None or self._is_last_part
             patience_s = 0.0 if is_all else self._patience_s(speaking)
             if patience_s and self._waiting < speaking.batch_size.enough:
-                self._enough = speaking.batch_size.enough
-                await self._woken(self._loop.time() + patience_s)
-                self._enough = 0
+                self._wake_size = speaking.batch_size.enough
+                await self._wait_for_wake(self._loop.time() + patience_s)
+                self._wake_size = 0
                 continue
             speaking.session.follow(self._pacing.playback, self._loop.time())
             chunk = await speaking.pull(deadline=self._deadline(), patient=patience_s > 0)
-            await self._tell_skipped(speaking)
+            await self._report_skipped(speaking)
             if chunk is not None:
-                await self._give_spoken(chunk, speaking.sample_rate)
-                await self._stay_near()
+                await self._send_chunk_or_wait(chunk, speaking.sample_rate)
+                await self._throttle()
             elif speaking.session.hungry:
-                await self._until_fed(patience_s)
+                await self._wait_while_empty(patience_s)
             elif self._flush is not None:
                 await self._warn_unreadable()
                 await self._send(m.Flushed(self.name, self._flush.mark, self.sent_s))
                 self._flush = None
-            elif self._ending:
+            elif self._is_last_part:
                 await self._end()
                 return
             elif not (self._inbox or self.finishing):
-                await self._rest(speaking)
+                await self._wait_for_text(speaking)
 
     async def _take_commands(self, speaking: Speaking) -> None:
-        """Carry out what came, up to the next flush, or to the end."""
+        """Pass the received items to the session, up to the next flush or the end."""
         while self._revisions:
             await self._revise(speaking)
-        if self._flush is None and not self._ending:
+        if self._flush is None and not self._is_last_part:
             self._flush = self._feed(speaking)
-            self._ending = self.finishing and self._flush is None
+            self._is_last_part = self.finishing and self._flush is None
 
     def _patience_s(self, speaking: Speaking) -> float:
-        """How long more text may be awaited, so that more words are said in one step."""
+        """Return how long to wait for more text, so that one step speaks more words."""
         if speaking.session.keeps_up:
             return 0.0
         return self._pacing.patience_s(speaking.batch_size)
 
-    async def _until_fed(self, patience_s: float) -> None:
-        """Wait for text, but not for longer than that."""
+    async def _wait_while_empty(self, patience_s: float) -> None:
+        """Wait for a command for at most ``patience_s`` if none is there."""
         if not self._inbox:
-            await self._woken(self._loop.time() + patience_s)
+            await self._wait_for_wake(self._loop.time() + patience_s)
 
-    async def _stay_near(self) -> None:
-        """Far ahead of playback, wait: a text that is cancelled then costs little. Whoever has sent
-        all of it, such as for a file, has it as fast as it is made and read."""
+    async def _throttle(self) -> None:
+        """Wait while the audio is too far ahead of playback, so that a cancelled text wastes
+        little.
+
+        A client that has sent the whole text gets it as fast as possible.
+        """
         ahead_s = self._pacing.buffered_s() - self._hub.limits.buffered_audio_s
         if ahead_s > 0 and not self.finishing:
             await asyncio.sleep(ahead_s)
 
-    async def _tell_skipped(self, speaking: Speaking) -> None:
+    async def _report_skipped(self, speaking: Speaking) -> None:
+        """Report the characters that the voice cannot read."""
         while speaking.session.skipped:
             skipped = m.Skipped(self.name, *speaking.session.skipped.popleft())
             await self._send(skipped)
             if not self._options.hears_skipped:
-                self._unread.append(skipped.text)
+                self._unreadable_parts.append(skipped.text)
 
     async def _end(self) -> None:
-        """All of the text is spoken, or none of it can be."""
-        if self._wordless and self._unread and not self.sent_s:
-            await self.fail("unreadable", unreadable(self.bill.voice, self._unread))
+        """Finish the text, or fail if nothing of it could be read."""
+        if self._has_no_word and self._unreadable_parts and not self.sent_s:
+            await self.fail("unreadable", unreadable(self.bill.voice, self._unreadable_parts))
         else:
             await self._warn_unreadable()
             await self._close(self._finished, "done")
 
     def _finished(self) -> m.Finished:
+        """Bill the whole text and return the event that ends it."""
         self.unheard_s = self._pacing.buffered_s()
         self.bill.spoken(self._characters, self.sent_s, over=True)
         return m.Finished(self.name, self.sent_s, self._characters)
 
     def note(self, lease: Lease, outcome: str) -> None:
-        """What the log and traces are to say of this text, which is over."""
+        """Settle the bill, and record the figures of this text, which is over, in the lease and the
+        trace."""
         self.bill.spoken(self._spoken_end, self.sent_s)
         self.bill.close()
         lease.texts = lease.texts + 1
@@ -373,23 +384,26 @@ class Utterance:
             "audio_s": self.sent_s,
             "underruns": self._pacing.underruns,
         }
-        whose = {
+        labels = {
             "session": lease.id,
             "protocol": lease.protocol,
             "key": lease.caller.name,
             "voice": self.bill.voice,
         }
-        self._hub.traces.tell(lease.caller.trace, self._pacing, outcome, whose | figures)
+        self._hub.traces.tell(lease.caller.trace, self._pacing, outcome, labels | figures)
 
     def _deadline(self) -> float:
-        """When the next chunk is needed; later for who has many texts, so that one who has few
-        waits for none of them. What is late already has no precedence over what is needed now."""
-        needed = max(self._pacing.deadline(), self._loop.time())
-        return needed + PATIENCE_S * (self._hub.texts_of(self._lease) - 1)
+        """Return when the next chunk is needed.
+
+        It is later for clients with many texts, so that those with few do not wait for them. A
+        chunk that is late already has no precedence over one that is needed now.
+        """
+        needed_at = max(self._pacing.deadline(), self._loop.time())
+        return needed_at + PATIENCE_S * (self._hub.texts_of(self._lease) - 1)
 
     def _feed(self, speaking: Speaking) -> m.Flush | None:
-        """Pass on the text up to the next flush, which is returned, or all of it, and the end if
-        that came."""
+        """Pass text to the session up to the next flush, and return that; or all of it, and the end
+        if it came."""
         while self._inbox:
             item = self._inbox.popleft()
             if isinstance(item, m.Flush):
@@ -403,112 +417,115 @@ class Utterance:
         return None
 
     async def _revise(self, speaking: Speaking) -> None:
-        """Carry out the next revision, and all that came before it.
+        """Carry out the next revision and everything received before it.
 
-        Flushes that wait are taken back with what they were to speak, and answered, unless the
-        revision is refused."""
+        Waiting flushes lose the text that they were to speak and are answered, unless the revision
+        is refused.
+        """
         session = speaking.session
         inbox = list(self._inbox)
-        place = next(i for i, item in enumerate(inbox) if isinstance(item, m.Revise))
-        before = inbox[:place]
-        revision = inbox[place]
-        time = self._revisions.popleft()
+        index = next(i for i, item in enumerate(inbox) if isinstance(item, m.Revise))
+        earlier = inbox[:index]
+        revision = inbox[index]
+        received_at = self._revisions.popleft()
         assert isinstance(revision, m.Revise)
-        del self._inbox[place]
-        most = len(session.text) + sum(len(item) for item in before if isinstance(item, str))
-        if revision.at > most:
+        del self._inbox[index]
+        length = len(session.text) + sum(len(item) for item in earlier if isinstance(item, str))
+        if revision.at > length:
             self._waiting -= len(revision.text)
-            self._expect_known()
+            self._update_expected_length()
             message = (
-                f"at is {revision.at}, but the text has {most} characters: nothing was revised."
+                f"at is {revision.at}, but the text has {length} characters: nothing was revised."
             )
             await self._send(m.Failed("invalid_option", message, self.name, mark=revision.mark))
             return
         flushes = [] if self._flush is None else [self._flush]
         self._flush = None
-        for item in before:
+        for item in earlier:
             self._inbox.popleft()
             if isinstance(item, m.Flush):
                 self._flushes -= 1
                 flushes.append(item)
             elif isinstance(item, str | m.Deliver | m.Speaker):
                 pass_on(item, session)
-        at = await speaking.revise(revision.at, revision.text)
-        later = "".join(item for item in self._inbox if isinstance(item, str))
+        start = await speaking.revise(revision.at, revision.text)
+        rest = "".join(item for item in self._inbox if isinstance(item, str))
         text = session.text
-        self._reported_end = min(self._reported_end, at)
-        self._text = text[self._reported_end :] + later
-        self._characters = len(text) + len(later)
+        self._reported_end = min(self._reported_end, start)
+        self._text = text[self._reported_end :] + rest
+        self._characters = len(text) + len(rest)
         self._waiting = self._characters - self._spoken_end
-        self._expect_known()
-        self._pacing.revised(at, len(text), time)
+        self._update_expected_length()
+        self._pacing.revised(start, len(text), received_at)
         for item in flushes:
             await self._send(m.Flushed(self.name, item.mark, self.sent_s))
-        await self._send(m.Revised(self.name, revision.mark, at, text[at:]))
+        await self._send(m.Revised(self.name, revision.mark, start, text[start:]))
 
-    def _expect_known(self) -> None:
-        """Where no revision waits, it is known how long the text is."""
+    def _update_expected_length(self) -> None:
+        """Expect the length of the received text, if no revision waits."""
         if not self._revisions:
-            self._expect(self._characters)
+            self._set_expected_length(self._characters)
 
-    async def _woken(self, until: float) -> bool:
-        """Wait for a command; whether one came in time."""
+    async def _wait_for_wake(self, end_time: float) -> bool:
+        """Wait for a command until time ``end_time``; return whether one came."""
         self._wake.clear()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout_at(None if math.isinf(until) else until):
+            async with asyncio.timeout_at(None if math.isinf(end_time) else end_time):
                 await self._wake.wait()
         return self._wake.is_set()
 
-    async def _rest(self, speaking: Speaking) -> None:
-        """Wait for a command, or until it is time for a breath: all text so far was read."""
+    async def _wait_for_text(self, speaking: Speaking) -> None:
+        """Wait for a command, or until a breath is due; all text so far has been read."""
         self._waiting = 0
         surplus = len(self._text) - self._hub.limits.pending_characters
         if surplus > 0:
-            # Text without words, such as blanks without end, is not kept.
+            # Text without words, such as endless spaces, is not kept.
             self._text = self._text[surplus:]
             self._reported_end = self._reported_end + surplus
-        self._resting = True
+        self._is_resting = True
         breath_at = math.inf if self._breath_at is None else self._breath_at
         early_at = self._loop.time() + early_s(speaking.session)
-        if not await self._woken(min(breath_at, early_at)) and breath_at <= early_at:
+        if not await self._wait_for_wake(min(breath_at, early_at)) and breath_at <= early_at:
             await asyncio.sleep(GRACE_S)
             if not self._wake.is_set():
                 speaking.session.flush(end=False)
                 self._breath_at = None
                 self._pacing.settled()
-        self._resting = False
+        self._is_resting = False
 
     async def _send(self, event: m.Event) -> None:
+        """Send an event unless the utterance is over."""
         async with self._outbox.turn():
-            if not self._over:
+            if not self._is_over:
                 await self._outbox.send_next(event)
 
-    async def _give_spoken(self, chunk: EncodedChunk, rate: int) -> None:
-        """Send a chunk. Where all so far cannot be read, it waits for a word: there may be none."""
-        self._wordless = self._wordless and not chunk.words
-        if self._wordless and self._unread:
-            self._mute.append(chunk)
+    async def _send_chunk_or_wait(self, chunk: EncodedChunk, rate: int) -> None:
+        """Send a chunk; but while nothing could be read, keep it until a word comes: there may be
+        none."""
+        self._has_no_word = self._has_no_word and not chunk.words
+        if self._has_no_word and self._unreadable_parts:
+            self._waiting_chunks.append(chunk)
             return
-        mute = self._mute
-        self._mute = []
-        for each in (*mute, chunk):
-            await self._give(each, rate)
+        waiting = self._waiting_chunks
+        self._waiting_chunks = []
+        for each in (*waiting, chunk):
+            await self._send_chunk(each, rate)
 
     async def _warn_unreadable(self) -> None:
-        """Tell that nothing could be read since the last flush."""
-        if self._wordless and self._unread:
-            why = unreadable(self.bill.voice, self._unread)
+        """Tell the client if nothing could be read since the last flush."""
+        if self._has_no_word and self._unreadable_parts:
+            why = unreadable(self.bill.voice, self._unreadable_parts)
             await self._send(m.Failed("unreadable", why, self.name, gone=False))
-        self._wordless = True
-        self._unread.clear()
-        self._mute.clear()
+        self._has_no_word = True
+        self._unreadable_parts.clear()
+        self._waiting_chunks.clear()
 
-    async def _give(self, chunk: EncodedChunk, rate: int) -> None:
-        """Send a chunk, in frames if the client wants them."""
+    async def _send_chunk(self, chunk: EncodedChunk, rate: int) -> None:
+        """Send a chunk, split into frames if the client wants them."""
         words = [spoken_word(word, rate) for word in chunk.words]
-        self._held = [*self._held, *words]
+        self._held_words = [*self._held_words, *words]
         if not chunk.data:
-            # An encoder fills a frame first: the words go with its audio.
+            # An encoder waits for a full frame: the words are sent with its audio.
             self._held_s += chunk.samples / rate
             return
         if words:
@@ -518,34 +535,37 @@ class Utterance:
         chunk_s = (
             len(chunk.data) / width / out_rate if width else self._held_s + chunk.samples / rate
         )
-        step = len(chunk.data)
+        frame_bytes = len(chunk.data)
         before_s = self.sent_s
         self._held_s = 0.0
         if width and self._options.frame_s is not None:
-            step = width * max(1, round(self._options.frame_s * out_rate))
+            frame_bytes = width * max(1, round(self._options.frame_s * out_rate))
         try:
-            await self._outbox.send_each(self._frames(chunk.data, chunk_s, step))
+            await self._outbox.send_each(self._frames(chunk.data, chunk_s, frame_bytes))
         finally:
             self._hub.metrics.audio.labels(self._lease.protocol).inc(self.sent_s - before_s)
-        if not self._over:
+        if not self._is_over:
             self._pacing.sent(chunk, duration_s=chunk_s)
 
-    def _frames(self, chunk: bytes, chunk_s: float, step: int) -> Iterator[m.Audio]:
-        """A chunk's bytes in frames of so many, until the utterance is over."""
-        for at in range(0, len(chunk), step):
-            if self._over:
+    def _frames(self, chunk: bytes, chunk_s: float, frame_bytes: int) -> Iterator[m.Audio]:
+        """Yield a chunk as frames of ``frame_bytes`` bytes, until the utterance is over."""
+        for start in range(0, len(chunk), frame_bytes):
+            if self._is_over:
                 return
-            data = chunk[at : at + step]
+            data = chunk[start : start + frame_bytes]
             duration_s = chunk_s * len(data) / len(chunk)
             yield self._audio(
-                data, duration_s, self.sent_s + duration_s if at + step < len(chunk) else math.inf
+                data,
+                duration_s,
+                self.sent_s + duration_s if start + frame_bytes < len(chunk) else math.inf,
             )
 
     def _audio(self, data: bytes, duration_s: float, end_s: float) -> m.Audio:
-        """Audio with the words that begin before ``end_s``; from now on it counts as sent."""
-        # A sum of seconds is not exact: who begins where this ends, comes next.
-        words = tuple(word for word in self._held if word.onset_s < end_s - 1e-5)
-        self._held = self._held[len(words) :]
+        """Return an audio event with the words that begin before ``end_s``, and count it as
+        sent."""
+        # Tolerance for rounding: a word that begins exactly at the end belongs to the next frame.
+        words = tuple(word for word in self._held_words if word.onset_s < end_s - 1e-5)
+        self._held_words = self._held_words[len(words) :]
         start_s = self.sent_s
         start = self._reported_end
         text = ""
@@ -561,7 +581,7 @@ class Utterance:
 
 
 def unreadable(voice: str, parts: list[str]) -> str:
-    """Why a text of which nothing can be read is an error."""
+    """Return the error message for a text of which nothing can be read."""
     text = " ".join(parts)
     return (
         f"The voice {voice} can read nothing of this text, {shown(text)}: choose a voice of its"
@@ -570,13 +590,13 @@ def unreadable(voice: str, parts: list[str]) -> str:
 
 
 def spoken_word(word: WordTiming, rate: int) -> m.SpokenWord:
-    """A word as protocols get it, its times in seconds."""
-    times = (word.onset_samples / rate, word.offset_samples / rate)
+    """Return a word as protocols need it, with its times in seconds."""
+    bounds_s = (word.onset_samples / rate, word.offset_samples / rate)
     return m.SpokenWord(
         word.text,
         word.start,
         word.end,
-        *times,
+        *bounds_s,
         speaker=word.speaker,
         written=word.written,
         ends=word.ends,
@@ -584,8 +604,8 @@ def spoken_word(word: WordTiming, rate: int) -> m.SpokenWord:
 
 
 def pass_on(item: str | m.Deliver | m.Speaker, session: Session) -> None:
-    """Give a session a piece of its text, or who says the next one, or how. VoiceError for
-    nobody."""
+    """Pass text, a delivery or a change of speaker to a session. VoiceError for an unknown
+    speaker."""
     match item:
         case m.Deliver(_, delivery):
             session.deliver(delivery)

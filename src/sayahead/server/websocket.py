@@ -1,5 +1,5 @@
-"""WebSockets: what all protocols on them share, so that one is a class with ``read`` and
-``write``."""
+"""WebSockets: everything that their protocols share, so that a protocol is a class with ``read``
+and ``write``."""
 
 from __future__ import annotations
 
@@ -26,53 +26,54 @@ from sayahead.server.synthesis.traces import PARENT
 CLOSE_S = 2.0
 MAX_REASON = 123
 RESUME_S = 60.0
-"""How long after the longest connection its client may go on elsewhere."""
+"""How long after the longest connection a client may still continue on another server."""
 
 
 class SocketProtocol:
-    """One protocol for the life of one connection; subclasses translate, and keep what translating
-    needs."""
+    """One protocol on one connection; subclasses translate messages and keep the state for that."""
 
     name: ClassVar[str] = ""
-    """In metrics and the log."""
+    """Name in metrics and the log."""
     key_in_first_message: ClassVar[bool] = False
-    """Whether a key may also come in the first message: then ``credential`` finds it."""
+    """Whether the key may be in the first message, where ``credential`` finds it."""
     idle_s: float | None = None
-    """How long the client wants to stay without an utterance; None: as the server's limits say."""
+    """How long the client may stay without an utterance; None: as the server's limits say."""
     session: str = ""
-    """The connection's name in the log."""
+    """Name of the connection in the log."""
     resumption: str = ""
-    """What its client shows to another server to go on there."""
+    """Token with which the client can continue on another server."""
 
     def greeting(self) -> Iterable[str | bytes]:
-        """Messages before all others."""
+        """Return the messages to send first."""
         return ()
 
     def credential(self, message: str | bytes) -> str | None:
-        """The key in the first message."""
+        """Return the key from the first message."""
         raise NotImplementedError
 
     def read(self, message: str | bytes) -> Iterable[m.Command | m.Later]:
-        """The commands in a message, or what makes them. A SayaheadError becomes a Refuse by
-        ``refuse``."""
+        """Return the commands in a message, or what will make them.
+
+        A SayaheadError that it raises becomes a command by ``refuse``.
+        """
         raise NotImplementedError
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
-        """The messages for an event."""
+        """Return the messages for an event."""
         raise NotImplementedError
 
     def refuse(self, error: SayaheadError) -> m.Refuse:
-        """The command for a message that could not be read."""
+        """Return the command for a message that could not be read."""
         name = error.utterance if isinstance(error, MessageError) else None
         return m.Refuse(m.code_of(error, otherwise="invalid_message"), str(error), name)
 
     def closing(self, outcome: m.Outcome) -> tuple[int, str]:
-        """Closing code and reason."""
+        """Return the closing code and reason."""
         return m.closing_code(outcome), outcome.message
 
 
 def denial(error: ConfigError) -> Response:
-    """The answer to an address that asks for what cannot be had, in a form of no protocol's."""
+    """Return the answer to an invalid address, for protocols without a format of their own."""
     return JSONResponse({"error": str(error)}, 400)
 
 
@@ -82,8 +83,10 @@ def socket_route(
     make: Callable[[WebSocket], SocketProtocol],
     refuse: Callable[[ConfigError], Response] = denial,
 ) -> WebSocketRoute:
-    """Where connections of a protocol are served; ``refuse`` answers those for whose address
-    ``make`` raises a ConfigError."""
+    """Return the route of a protocol; ``make`` creates its object for a connection.
+
+    ``refuse`` formats the answer if ``make`` raises a ConfigError.
+    """
 
     async def serve(websocket: WebSocket) -> None:
         try:
@@ -97,24 +100,24 @@ def socket_route(
 
 
 async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol) -> None:
-    """Serve one connection, from the handshake to its end."""
+    """Serve one connection from the handshake to its end."""
     key = credential(websocket.headers, websocket.query_params, websocket.scope["subprotocols"])
     address = websocket.client.host if websocket.client else None
     protocol.session = request_id(websocket.scope)
     request = protocol.session
-    known: dict[str, Any] = {
+    identity: dict[str, Any] = {
         "address": address,
         "request": request,
         "trace": websocket.headers.get(PARENT),
     }
-    caller = hub.access.caller(key, **known)
+    caller = hub.access.caller(key, **identity)
     if caller is None and (key is not None or not protocol.key_in_first_message):
         hub.refused("unauthorized", address, protocol.name, session=request)
         await websocket.send_denial_response(
             JSONResponse({"error": "A valid API key is required."}, 401)
         )
         return
-    # A browser that offers subprotocols expects one to be chosen; its token came as one.
+    # A browser that offers subprotocols expects one of them to be chosen; the token is one.
     subprotocol = next(
         (name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None
     )
@@ -123,7 +126,7 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     try:
         if caller is None:
             key = protocol.credential(await transport.first_message())
-            caller = hub.access.caller(key, **known)
+            caller = hub.access.caller(key, **identity)
             if caller is None:
                 hub.refused("unauthorized", address, protocol.name, session=request)
                 await transport.refuse("unauthorized", "A valid API key is required.")
@@ -136,8 +139,11 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
 
 
 async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resumed: str) -> None:
-    """Serve a caller, if there is a place; one who proves by ``resumed`` that its server has gone
-    also while others are late."""
+    """Serve a caller if there is a place.
+
+    ``resumed``: a token that proves that its previous server has gone, which admits it even while
+    sound is late.
+    """
     try:
         lease = hub.enter(transport.protocol.name, caller, resumed=resumed)
     except RefusedError as refused:
@@ -160,34 +166,36 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller, *, resume
 
 
 class Transport:
-    """A WebSocket under a protocol."""
+    """Carries a protocol's messages over a WebSocket."""
 
     def __init__(self, websocket: WebSocket, protocol: SocketProtocol, limits: Limits) -> None:
         self.protocol = protocol
         self._websocket = websocket
         self._first_message_s = limits.first_message_s
         self.state: Mapping[str, Any] = websocket.scope.get("state", {})
-        """What the server's own connections say of themselves."""
-        self._first: str | bytes | None = None
+        """The connection's state from the server's transport."""
+        self._first_message: str | bytes | None = None
 
     async def first_message(self) -> str | bytes:
-        """The first message, which ``commands`` gives again."""
+        """Return the first message, which ``commands`` reads again."""
         try:
             async with asyncio.timeout(self._first_message_s):
-                self._first = await self._receive()
+                self._first_message = await self._receive()
         except TimeoutError:
             await self.refuse("idle", "The first message did not arrive.")
             raise m.GoneError("The first message did not arrive.") from None
-        return self._first
+        return self._first_message
 
     async def commands(self, hub: Hub, lease: Lease) -> AsyncIterator[m.Command]:
-        """What the peer wants, message by message."""
+        """Yield the commands in the peer's messages."""
         reading = Reading(lease.account, hub.limits)
         lease.reading = reading
         while True:
-            message = self._first if self._first is not None else await self._receive()
-            self._first = None
-            # What comes faster waits with the client; and somebody else has a turn.
+            message = (
+                self._first_message if self._first_message is not None else await self._receive()
+            )
+            self._first_message = None
+            # Beyond its rate, a client waits; this also lets other tasks run.
             await reading.turn(len(message))
             try:
                 for command in self.protocol.read(message):
@@ -202,21 +210,21 @@ class Transport:
     async def greet(self) -> None:
         """Send the protocol's greeting."""
         for message in self.protocol.greeting():
-            await self._put(message)
+            await self._send_message(message)
 
     async def send(self, event: m.Event) -> None:
-        """Hand an event to the peer."""
+        """Send the messages for an event."""
         for message in self.protocol.write(event):
-            await self._put(message)
+            await self._send_message(message)
 
     async def refuse(self, code: str, message: str) -> None:
-        """Tell a peer why it is refused, and close."""
+        """Tell the peer why it is refused, and close."""
         with contextlib.suppress(m.GoneError):
             await self.send(m.Failed(code, message, gone=True))
         await self.close(m.Outcome(code, message))
 
     async def close(self, outcome: m.Outcome) -> None:
-        """Close, by force if the peer does not read."""
+        """Close the connection; abort it if the peer does not read."""
         if outcome.code == "gone":
             return
         code, reason = self.protocol.closing(outcome)
@@ -235,15 +243,17 @@ class Transport:
             return
 
     async def _receive(self) -> str | bytes:
+        """Return the next message. GoneError if the peer has left."""
         message = await self._websocket.receive()
         if message["type"] == "websocket.disconnect":
             raise m.GoneError("The client closed the connection.")
         text: str | None = message.get("text")
         return text if text is not None else bytes(message["bytes"])
 
-    async def _put(self, message: str | bytes) -> None:
+    async def _send_message(self, message: str | bytes) -> None:
+        """Send a message. GoneError if the peer has left."""
         try:
-            kind = "text" if isinstance(message, str) else "bytes"
-            await self._websocket.send({"type": "websocket.send", kind: message})
+            key = "text" if isinstance(message, str) else "bytes"
+            await self._websocket.send({"type": "websocket.send", key: message})
         except (WebSocketDisconnect, RuntimeError, OSError) as error:
             raise m.GoneError("The client closed the connection.") from error

@@ -1,5 +1,5 @@
-"""Who may connect: keys, short-lived tokens for browsers, and the web pages and host names that are
-allowed."""
+"""Access control: API keys, short-lived tokens for browsers, and the allowed origins and host
+names."""
 
 from __future__ import annotations
 
@@ -24,52 +24,52 @@ from sayahead.server.operation.settings import Settings
 from sayahead.server.operation.siblings import Siblings
 
 ANYBODY = "anybody"
-# Where clients of the protocols put their key.
+# Where the clients of each protocol send their key.
 HEADERS = ("authorization", "xi-api-key", "x-api-key", "x-goog-api-key", "kyutai-api-key")
 QUERY = ("token", "single_use_token", "access_token", "api_key", "authorization", "auth_id")
 SUBPROTOCOL = "sayahead-token."
 ELSEWHERE = "elsewhere"
-"""Whose share somebody uses whose address is none."""
-# Domains that nobody can register.
+"""Share of clients whose address is not an IP address."""
+# Domains that nobody can register in the public DNS.
 NEARBY = (".local", ".localhost", ".lan", ".home.arpa", ".internal", ".svc", ".cluster.local")
 SCHEMES = ("bearer ", "token ")
-# Begins the mark of a token that is good for one connection.
+# Prefix of the mark of a token for one connection.
 ONCE = "once-"
-# Begins that of one that proves that a text was begun on a server of ours.
+# Prefix of the mark of a token that proves that a text began on one of our servers.
 RESUMED = "resumed-"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever connects."""
+    """An authenticated client."""
 
     name: str
-    """The key's name; ``anybody`` if no key is needed. May be logged, unlike the key."""
+    """Name of the key, or ``anybody`` if none is needed; unlike the key, it may be logged."""
     share: str = ""
-    """Whose share of the places it uses: the key's, or an address's; empty: nobody's, and it may
-    have all."""
+    """Whose share of the places it uses: that of its key or its address. Empty: no share, it may
+    take all places."""
     terms: Terms = NO_TERMS
-    """What its key may use."""
+    """What its key allows."""
     address: str = field(default="", compare=False)
-    """Where it connects from."""
+    """The address that it connects from."""
     request: str = field(default="", compare=False)
-    """What it calls its request, or is called in the answer."""
+    """The id of its request."""
     trace: str = field(default="", compare=False)
-    """To which trace of its own it says that this belongs."""
+    """The trace that it says this request belongs to."""
     digest: bytes = field(default=b"", repr=False, compare=False)
-    """SHA-256 of its key; of none, nothing."""
+    """SHA-256 of its key; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a token says."""
+    """The content of a valid token."""
 
     claim: bytes
     end: float
-    """Until when it is good, seconds since 1970."""
+    """Expiry, in seconds since 1970."""
     mark: str
     digest: bytes
-    """Of the key that has signed it."""
+    """Digest of the key that signed it."""
 
 
 class Access:
@@ -78,12 +78,15 @@ class Access:
     def __init__(
         self, settings: Settings, *, before: Access | None = None, siblings: Siblings | None = None
     ) -> None:
-        """``before`` is whose tokens still hold; ``siblings``: the processes that share them.
-        ConfigError for keys, or a certificate, that cannot be used."""
+        """``before``: the previous settings' access, whose tokens stay valid; ``siblings``: the
+        processes that share tokens.
+
+        ConfigError for keys or a certificate that cannot be used.
+        """
         if before is None:
             check_certificate(settings)
         self._keys = keys_of(settings)
-        # Two may have one name, as while one is exchanged for the other.
+        # Two keys may have the same name, while one replaces the other.
         self._names = dict[str, list[Key]]()
         for key in self._keys.values():
             self._names.setdefault(key.name, []).append(key)
@@ -93,7 +96,7 @@ class Access:
         self._siblings: Siblings = siblings
         self.secret = hashlib.sha256(own.encode()).digest() if own else siblings.secret
         """Signs tokens."""
-        # Tokens that could be used once, and were.
+        # Remember which tokens were used.
         self._counters = siblings.counters
         self._token_s = settings.token_s
         self._origins = {origin.rstrip("/").lower() for origin in settings.origins}
@@ -119,93 +122,102 @@ class Access:
         request: str = "",
         trace: str | None = None,
     ) -> Caller | None:
-        """Whose key or (with ``tokens``) token that is; None if it is neither, or not any more.
-        Anybody at that address, if no key is needed. ``request`` is what the request is called, and
-        ``trace`` that to which it says it belongs."""
-        place = address or ""
-        whole = trace or ""
+        """Return who sends a credential, a key or (with ``tokens``) a token; None if it is not
+        valid.
+
+        If no key is needed, everybody is ``anybody`` at their address. ``request``: the request's
+        id; ``trace``: the trace it belongs to.
+        """
+        client_address = address or ""
+        trace_id = trace or ""
         if self.open:
-            return Caller(ANYBODY, share_of(address), NO_TERMS, place, request, whole)
+            return Caller(ANYBODY, share_of(address), NO_TERMS, client_address, request, trace_id)
         key = self._key(credential, tokens=tokens)
         if key is None or not key.good(datetime.datetime.now(datetime.UTC)):
             return None
-        return Caller(key.name, key.name, key.terms, place, request, whole, key.digest)
+        return Caller(key.name, key.name, key.terms, client_address, request, trace_id, key.digest)
 
     def share(self, credential: str | None, address: str | None) -> str:
-        """Whose requests somebody's count among: its key's, or without one its address's. No token
-        is used by it."""
+        """Return the share that a request counts against: its key's, or without one its address's.
+        Uses up no token."""
         key = None if self.open else self._key(credential, tokens=False)
         return share_of(address) if key is None else key.name
 
     def knows(self, caller: Caller) -> bool:
-        """Whether somebody who was let in would be let in still."""
+        """Return whether a caller who was admitted would still be."""
         key = self._keys.get(caller.digest)
         return self.open or (key is not None and key.good(datetime.datetime.now(datetime.UTC)))
 
     def _key(self, credential: str | None, *, tokens: bool) -> Key | None:
-        """The key that a credential is, or speaks for."""
+        """Return the key that a credential is, or that a token stands for."""
         if not credential:
             return None
         if credential.lower().startswith(SCHEMES):
             credential = credential.partition(" ")[2].strip()
         digest = hashlib.sha256(credential.encode(errors="replace")).digest()
-        # Nobody can choose a key by its digest, so how long the look-up takes says nothing of any
-        # key.
+        # Timing reveals nothing here: the look-up is by digest, which nobody can choose.
         found = self._keys.get(digest)
         return found or (self._of_token(credential) if tokens else None)
 
     def token(self, caller: Caller, *, once: bool = False) -> tuple[str, float]:
-        """A token for a browser that connects in this caller's name, ``once`` or often, and its end
-        in seconds since 1970."""
+        """Return a token for a browser to connect as this caller, and its expiry in seconds since
+        1970.
+
+        ``once``: whether it is valid for one connection only.
+        """
         end = time.time() + self._token_s
         claim = f"{end:.6f} {ONCE * once}{secrets.token_hex(8)} {caller.name}".encode()
         return f"{encode(claim)}.{encode(self._sign(claim, caller.digest))}", end
 
-    def resumption(self, caller: Caller, most_s: float) -> str:
-        """What a client shows to another server to go on there with a text that was begun here,
-        within so long."""
-        claim = f"{time.time() + most_s:.6f} {RESUMED}{secrets.token_hex(8)} {caller.name}".encode()
+    def resumption(self, caller: Caller, valid_s: float) -> str:
+        """Return a token that lets a client continue, on another server, a text that began here;
+        valid for ``valid_s`` seconds."""
+        claim = (
+            f"{time.time() + valid_s:.6f} {RESUMED}{secrets.token_hex(8)} {caller.name}".encode()
+        )
         return f"{encode(claim)}.{encode(self._sign(claim, caller.digest))}"
 
     def resumes(self, caller: Caller, token: str) -> bool:
-        """Whether that is a caller's, still good, and was not used here."""
-        found = self._claim(token, [caller.digest])
-        if found is None or not found.mark.startswith(RESUMED):
+        """Return whether a resumption token is this caller's, valid and unused here."""
+        claim = self._claim(token, [caller.digest])
+        if claim is None or not claim.mark.startswith(RESUMED):
             return False
-        return not self._counters.claimed(found.claim)
+        return not self._counters.claimed(claim.claim)
 
     def use_resumption(self, token: str) -> None:
-        """A caller was let in by it."""
+        """Use up a resumption token by which a caller was admitted."""
         claim = decode(token.partition(".")[0])
         self._counters.claim(claim, float(claim.split(b" ", 1)[0]))
 
     def give_back(self, token: str) -> None:
-        """A caller who was let in by it has gone without a text, and may come by it again."""
+        """Make a resumption token valid again, because its caller left without a text."""
         self._counters.give_back(decode(token.partition(".")[0]))
 
     def _of_token(self, token: str) -> Key | None:
-        """The key in whose name a token was made."""
+        """Return the key in whose name a token was made; uses up a single-use token."""
         name = name_in(token)
         keys = {key.digest: key for key in self._names.get(name, [])}
-        # Each key of a name has a signature of its own.
-        found = self._claim(token, list(keys))
-        if found is None or found.mark.startswith(RESUMED):
+        # Keys with the same name have different signatures.
+        claim = self._claim(token, list(keys))
+        if claim is None or claim.mark.startswith(RESUMED):
             return None
-        used = found.mark.startswith(ONCE) and not self._counters.claim(found.claim, found.end)
-        return None if used else keys[found.digest]
+        is_used_up = claim.mark.startswith(ONCE) and not self._counters.claim(
+            claim.claim, claim.end
+        )
+        return None if is_used_up else keys[claim.digest]
 
     def _claim(self, token: str, digests: list[bytes]) -> Claim | None:
-        """What a token says, if one of the keys of these digests has signed it, and it is good
-        still."""
-        part, _, signature = token.partition(".")
+        """Return the content of a token that is signed by a key with one of these digests and has
+        not expired; else None."""
+        encoded, _, signature = token.partition(".")
         try:
-            claim = decode(part)
+            claim = decode(encoded)
             end, mark, _ = claim.decode().split(" ", 2)
-            given = signature.encode(errors="replace")
+            proof = signature.encode(errors="replace")
             signers = (
                 digest
                 for digest in digests
-                if hmac.compare_digest(self._proof(claim, digest), given)
+                if hmac.compare_digest(self._proof(claim, digest), proof)
             )
             signer = next(signers, None)
             if signer is None or time.time() >= float(end):
@@ -215,15 +227,18 @@ class Access:
             return None
 
     def _proof(self, claim: bytes, digest: bytes) -> bytes:
-        """A claim's signature as it is written."""
+        """Return the encoded signature of a claim."""
         return encode(self._sign(claim, digest)).encode()
 
     def _sign(self, claim: bytes, key: bytes) -> bytes:
         return hmac.new(self.secret, claim + key, hashlib.sha256).digest()
 
     def page_may(self, headers: Mapping[str, str]) -> bool:
-        """Whether the web page that sends this, if it is one, is of the server's own host or an
-        allowed one. CORS does not guard sockets, and no browser lets a page forge its Origin."""
+        """Return whether a request that comes from a web page comes from this server's own or an
+        allowed origin.
+
+        CORS does not protect WebSockets, but no browser lets a page forge its Origin.
+        """
         origin = headers.get("origin")
         if origin is None or "*" in self._origins or origin.rstrip("/").lower() in self._origins:
             return True
@@ -233,26 +248,25 @@ class Access:
             return False
 
     def host_may(self, headers: Mapping[str, str]) -> bool:
-        """Whether the server was addressed by a name of its own: that of a page that somebody
-        points at this machine is not one."""
+        """Return whether the request's Host is a name of this server, which protects against DNS
+        rebinding."""
         try:
             name = (urlsplit(f"//{headers.get('host', '')}").hostname or "").lower()
         except ValueError:
             return False
         if self._hosts:
-            # An address is no name that somebody could point here; probes and scrapers use the
-            # machine's own.
+            # An IP address cannot be rebound; health checks and scrapers use the machine's own.
             return name in self._hosts or is_address(name)
         if self._loopback:
             return loopback(name)
-        # Without keys, a page whose name is pointed here would be let in as the server's own.
+        # Without keys, a page whose domain was pointed to this machine would be admitted.
         return not self.open or nearby(name)
 
 
 def credential(
     headers: Mapping[str, str], query: Mapping[str, str], subprotocols: Iterable[str] = ()
 ) -> str | None:
-    """The key or token that a request carries, wherever its protocol puts it."""
+    """Return the key or token of a request, wherever its protocol puts it."""
     for name in HEADERS:
         if headers.get(name):
             return headers[name]
@@ -266,7 +280,7 @@ def credential(
 
 
 def check_certificate(settings: Settings) -> None:
-    """ConfigError for a certificate that no server can use."""
+    """Raise ConfigError if the certificate in the settings cannot be used."""
     certificate = settings.certificate
     key = settings.certificate_key
     if certificate is None:
@@ -283,7 +297,7 @@ def check_certificate(settings: Settings) -> None:
                 f"The {name} {path} cannot be read: {error.strerror or error}."
             ) from error
     try:
-        # Without a password it would ask for one on the terminal.
+        # Without this argument it would ask for a password on the terminal.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
     except ssl.SSLError as error:
         files = certificate if key is None else f"{certificate} and {key}"
@@ -294,7 +308,7 @@ def check_certificate(settings: Settings) -> None:
 
 
 def loopback(host: str) -> bool:
-    """Whether a host's name or address is a loopback one."""
+    """Return whether a host name or address is a loopback one."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -302,8 +316,8 @@ def loopback(host: str) -> bool:
 
 
 def nearby(host: str) -> bool:
-    """Whether a host's name is an address, or one that only its own network gives: no page can have
-    it."""
+    """Return whether a host is an IP address or a name that exists only in its local network, which
+    no web page can have."""
     own = socket.gethostname().lower()
     return is_address(host) or "." not in host or host == own or host.endswith(NEARBY)
 
@@ -319,23 +333,27 @@ def is_address(host: str) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def share_of(address: str | None) -> str:
-    """Whose share of the places somebody at an address uses: the address, or the network that an
-    IPv6 host may take its addresses from; empty for this machine, where a proxy may speak for
-    others."""
+    """Return the share that an address counts against.
+
+    It is the address itself, or the /64 network of an IPv6 host; empty for this machine, where a
+    proxy may speak for many clients.
+    """
     try:
-        place = ipaddress.ip_address(address or "")
+        parsed = ipaddress.ip_address(address or "")
     except ValueError:
-        # A socket of this machine has none.
+        # A Unix socket has no address.
         return ELSEWHERE if address else ""
-    if isinstance(place, ipaddress.IPv6Address):
-        if place.ipv4_mapped is None:
-            return "" if place.is_loopback else str(ipaddress.ip_network((place, 64), strict=False))
-        place = place.ipv4_mapped
-    return "" if place.is_loopback else str(place)
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is None:
+            return (
+                "" if parsed.is_loopback else str(ipaddress.ip_network((parsed, 64), strict=False))
+            )
+        parsed = parsed.ipv4_mapped
+    return "" if parsed.is_loopback else str(parsed)
 
 
 def name_in(token: str) -> str:
-    """In whose name a token says that it was made; empty where it is none."""
+    """Return the name in a token, unverified; empty if it is not a token."""
     try:
         return decode(token.partition(".")[0]).decode().split(" ", 2)[2]
     except (ValueError, IndexError):
@@ -343,10 +361,10 @@ def name_in(token: str) -> str:
 
 
 def encode(data: bytes) -> str:
-    """base64 that is safe in a URL."""
+    """Encode as URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def decode(text: str) -> bytes:
-    """Its reverse; ValueError for anything else."""
+    """Decode ``encode``'s result; ValueError for anything else."""
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

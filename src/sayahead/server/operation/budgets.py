@@ -1,4 +1,4 @@
-"""What one client may take of what all share: processor time, bytes, and work that is no speech."""
+"""Rate limits per client: processor time, bytes, messages, texts and requests."""
 
 from __future__ import annotations
 
@@ -14,58 +14,60 @@ from sayahead.server.operation.settings import Limits
 
 
 class Counted:
-    """What the other processes of a server let a client take."""
+    """A client's use of one resource, counted across the processes of a server."""
 
     LOOK_S = 0.01
-    """How often they are asked: a message must cost nothing."""
+    """Interval of reading the other processes' counts, so that a message costs next to nothing."""
 
     def __init__(self, counters: SharedCounters, what: PerClient, client: str) -> None:
         self._counters = counters
         self._what = what
         self._client = client
         self._seen = counters.elsewhere(what, client)
-        self._at = -math.inf
+        self._updated_at = -math.inf
 
     def add(self, amount: float) -> None:
-        """Something was taken here."""
+        """Add an amount used in this process."""
         self._counters.add(self._what, self._client, amount)
 
     def elsewhere(self, now: float) -> float:
-        """How much was taken elsewhere since this was asked last."""
-        if now < self._at + self.LOOK_S:
+        """Return the amount used in other processes since the last call."""
+        if now < self._updated_at + self.LOOK_S:
             return 0.0
-        self._at = now
-        before = self._seen
+        self._updated_at = now
+        last_seen = self._seen
         self._seen = self._counters.elsewhere(self._what, self._client)
-        return max(0.0, self._seen - before)
+        return max(0.0, self._seen - last_seen)
 
 
 class Allowance:
-    """So much at once, and so much more a second."""
+    """A token bucket: a burst at once, and a rate per second."""
 
     FLOOR = 2.0
-    """A debt is at most so many times as much as may be taken at once."""
+    """The debt is at most this many times the burst."""
     LOOK_S = 0.1
-    """How often somebody who waits is looked after."""
+    """Interval of checking whether a waiting client has gone."""
 
-    def __init__(self, most: float, per_s: float, counted: Counted | None = None) -> None:
-        """``counted``: what all processes count of it; None: it is this process's alone."""
+    def __init__(self, burst: float, per_s: float, counted: Counted | None = None) -> None:
+        """``burst``: the amount at once; ``per_s``: the rate; ``counted``: the use in all processes, or
+        None."""
         self._counted = counted
-        self._most = most
+        self._burst = burst
         self._per_s = per_s
-        self._left = most
-        self._at = time.monotonic()
-        # Those who wait take their turns one after the other, and so much is what they wait for.
-        self._turn = asyncio.Lock()
+        self._available = burst
+        self._updated_at = time.monotonic()
+        # Waiting clients take turns in order; ``_queued`` is the sum of what they wait for.
+        self._turn_lock = asyncio.Lock()
         self._queued = 0.0
 
     def take(self, amount: float = 1.0) -> float:
-        """Take so much; return how many seconds too early that was."""
+        """Take ``amount`` now, going into debt if necessary; return the seconds until the debt is
+        paid off."""
         self._refill()
-        self._left = max(self._left - amount, -self.FLOOR * self._most)
+        self._available = max(self._available - amount, -self.FLOOR * self._burst)
         if self._counted is not None:
             self._counted.add(amount)
-        return max(0.0, -self._left / self._per_s)
+        return max(0.0, -self._available / self._per_s)
 
     async def turn(
         self,
@@ -74,24 +76,24 @@ class Allowance:
         most_s: float = math.inf,
         gone: Callable[[], bool] | None = None,
     ) -> bool:
-        """Wait until so much may be taken, and take it; False at once where that would take longer
-        than ``most_s``.
+        """Wait until ``amount`` is available and take it; return False at once if that would take
+        longer than ``most_s``.
 
-        Nothing is owed: who leaves the queue, cancelled or ``gone``, has taken nothing, and others
-        move up."""
-        needed = min(amount, self._most)
+        A waiting client that is cancelled or ``gone`` leaves the queue and has taken nothing.
+        """
+        needed = min(amount, self._burst)
         if self._wait_s(self._queued + needed) > most_s:
             return False
         self._queued += needed
         try:
-            # Somebody else has a turn in any case.
+            # Let other tasks run, even if nothing has to wait.
             await asyncio.sleep(0)
-            async with self._turn:
+            async with self._turn_lock:
                 while (wait_s := self._wait_s(needed)) > 0:
                     if gone is not None and gone():
                         return True
                     await asyncio.sleep(min(max(wait_s, 0.001), self.LOOK_S))
-                self._left -= amount
+                self._available -= amount
                 if self._counted is not None:
                     self._counted.add(amount)
         finally:
@@ -99,33 +101,33 @@ class Allowance:
         return True
 
     def _refill(self) -> None:
+        """Add what the elapsed time gives, and subtract what other processes used."""
         now = time.monotonic()
-        self._left = min(self._most, self._left + (now - self._at) * self._per_s)
-        self._at = now
+        self._available = min(self._burst, self._available + (now - self._updated_at) * self._per_s)
+        self._updated_at = now
         if self._counted is not None:
-            self._left -= self._counted.elsewhere(now)
+            self._available -= self._counted.elsewhere(now)
 
     def _wait_s(self, amount: float) -> float:
-        """When so much is there, seconds from now."""
+        """Return the seconds until ``amount`` is available."""
         self._refill()
-        # A sum of small amounts is not exact.
-        return max(0.0, (amount - self._left - 1e-9 * self._most) / self._per_s)
+        # The tolerance covers the rounding errors of many small amounts.
+        return max(0.0, (amount - self._available - 1e-9 * self._burst) / self._per_s)
 
 
 Shared: TypeAlias = tuple[Allowance, Allowance, Allowance, Allowance]
-"""Bytes, messages, texts and requests."""
+"""Allowances for bytes, messages, texts and requests."""
 
 
 class Account:
-    """What one client takes, on all its connections."""
+    """The limits of one client, for all its connections together."""
 
-    # Processor time is forgotten within so long; what it has taken beyond what a conversation takes
-    # makes it wait behind others, at most for so long.
+    # Time constant with which used processor time is forgotten, how much of it a conversation has
+    # for free, and the longest delay behind other clients that the excess causes.
     FORGET_S = 2.0
     FREE_S = 0.2
     MAX_S = 1.0
-    # Processor time for other work than speech, such as reading a lexicon: so much at once, and a
-    # second.
+    # Burst and rate of processor time for other work than speech, such as reading a lexicon.
     WORK_S = 0.5
     WORK_PER_S = 0.05
 
@@ -134,26 +136,26 @@ class Account:
         """What is read of its messages, how many, how many texts begin, and how many of its
         requests are answered."""
         self.work = Allowance(self.WORK_S, self.WORK_PER_S)
-        self._taken_s = 0.0
-        self._at = time.monotonic()
+        self._used_s = 0.0
+        self._updated_at = time.monotonic()
 
     def charge(self, seconds: float) -> None:
-        """Its speech took processor time."""
+        """Add processor time of its speech."""
         now = time.monotonic()
-        self._taken_s = self._taken_s * math.exp((self._at - now) / self.FORGET_S) + seconds
-        self._at = now
+        self._used_s = self._used_s * math.exp((self._updated_at - now) / self.FORGET_S) + seconds
+        self._updated_at = now
 
     @property
     def debt_s(self) -> float:
-        """How much later than others' its speech is made, seconds."""
+        """Seconds by which its synthesis is scheduled behind that of other clients."""
         self.charge(0.0)
-        return min(self.MAX_S, max(0.0, self._taken_s - self.FREE_S))
+        return min(self.MAX_S, max(0.0, self._used_s - self.FREE_S))
 
 
 class Reading:
-    """What is read of one connection's messages."""
+    """The rate at which one connection's messages are read."""
 
-    # A message beyond so many bytes counts once more for each so many.
+    # A message counts as one up to ``SMALL`` bytes, and as one more for each ``MORE`` bytes beyond.
     SMALL = 256
     MORE = 64
 
@@ -161,57 +163,58 @@ class Reading:
         self._account = account
         self._messages = Allowance(limits.messages_per_s, limits.messages_per_s)
         self.waiting = False
-        """Whether a message waits here: its sender is not silent."""
+        """Whether a message waits here, so that its sender does not count as silent."""
 
     async def turn(self, size: int) -> None:
-        """Wait until a message of so many bytes may be read."""
-        number = 1 + max(0, size - self.SMALL) / self.MORE
+        """Wait until a message of ``size`` bytes may be read."""
+        weight = 1 + max(0, size - self.SMALL) / self.MORE
         account = self._account
         self.waiting = True
         try:
-            await self._messages.turn(number)
-            await account.messages.turn(number)
+            await self._messages.turn(weight)
+            await account.messages.turn(weight)
             await account.bytes.turn(size)
         finally:
             self.waiting = False
 
 
 class Accounts:
-    """The accounts of those who came last."""
+    """The accounts of the most recent clients."""
 
-    # How many are kept; how many clients may be behind the requests of this machine.
-    MOST = 4096
-    HERE = 4
-    # Messages, requests and texts a second for each place that a client may take, but no fewer than
-    # the limits say.
-    MESSAGES = 50
-    REQUESTS = 4
-    TEXTS = 1
+    # Most accounts kept; and how many clients the requests from this machine count as.
+    MAX_ACCOUNTS = 4096
+    LOCAL_CLIENTS = 4
+    # Rates per second for each place that a client may take; the limits in the settings are lower
+    # bounds.
+    MESSAGES_PER_PLACE = 50
+    REQUESTS_PER_PLACE = 4
+    TEXTS_PER_PLACE = 1
 
     def __init__(self, limits: Limits, share: int, counters: SharedCounters | None = None) -> None:
-        """``share``: how many places a client may take; ``counters``: those of all processes."""
+        """``share``: how many places one client may take; ``counters``: those of all processes."""
         self._limits = limits
         self._share = share
         several = counters is not None and counters.processes > 1
         self._counters = counters if several else None
-        self._here = self._shared("", self.HERE)
+        self._local_share = self._shared("", self.LOCAL_CLIENTS)
         self._accounts: OrderedDict[str, Account] = OrderedDict()
 
     def _shared(self, client: str | None, times: float = 1.0) -> Shared:
-        """What a client may take, or (None) a connection of its own."""
+        """Return the allowances of a client, or of a single connection if it is None; ``times``
+        scales them."""
         limits = self._limits
-        share = self._share
-        messages = max(limits.messages_per_s, self.MESSAGES * share)
-        requests = max(limits.requests_per_s, self.REQUESTS * share)
-        each = {
+        places = self._share
+        messages = max(limits.messages_per_s, self.MESSAGES_PER_PLACE * places)
+        requests = max(limits.requests_per_s, self.REQUESTS_PER_PLACE * places)
+        rates = {
             PerClient.BYTES: limits.bytes_per_s,
             PerClient.MESSAGES: messages,
-            PerClient.TEXTS: self.TEXTS * share,
+            PerClient.TEXTS: self.TEXTS_PER_PLACE * places,
             PerClient.REQUESTS: requests,
         }
         bytes_, messages_, texts, requests_ = (
-            Allowance(times * most, times * most, self._counted(what, client))
-            for what, most in each.items()
+            Allowance(times * rate, times * rate, self._counted(resource, client))
+            for resource, rate in rates.items()
         )
         return bytes_, messages_, texts, requests_
 
@@ -221,17 +224,19 @@ class Accounts:
         return Counted(self._counters, what, client)
 
     def of(self, share: str) -> Account:
-        """The account of a key or an address; of no name, that of all requests from this
-        machine."""
+        """Return the account of a key or an address; an empty ``share`` stands for all requests
+        from this machine."""
         if (account := self._accounts.get(share)) is None:
-            account = Account(self._shared(share) if share else self._here)
+            account = Account(self._shared(share) if share else self._local_share)
             self._accounts[share] = account
         self._accounts.move_to_end(share)
-        if len(self._accounts) > self.MOST:
+        if len(self._accounts) > self.MAX_ACCOUNTS:
             self._accounts.popitem(last=False)
         return account
 
     def of_connection(self, share: str) -> Account:
-        """The same for a connection that stays: of this machine's, each has its own, but for
-        bytes."""
-        return self.of(share) if share else Account((self._here[0], *self._shared(None)[1:]))
+        """Return the account of a lasting connection.
+
+        Connections from this machine have an account each, and share only the bytes.
+        """
+        return self.of(share) if share else Account((self._local_share[0], *self._shared(None)[1:]))

@@ -1,4 +1,4 @@
-"""One name from a complaint to a line of the log: ``x-request-id``, in requests and answers."""
+"""Request ids: ``x-request-id`` of requests and answers, which also names them in the log."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _GIVEN = re.compile(r"[\w.:/+=@-]{1,128}", re.ASCII)
 
 
 class Identity:
-    """Names each request and each WebSocket, as its client does or anew, and tells the name in the
-    answer."""
+    """Middleware that gives each request and WebSocket an id, the client's or a new one, and puts
+    it into the answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -26,7 +26,7 @@ class Identity:
         name = named(Headers(scope=scope).get(HEADER.decode(), ""))
         scope.setdefault("state", {})["request"] = name
 
-        async def told(message: Message) -> None:
+        async def send_with_id(message: Message) -> None:
             if message["type"] in (
                 "http.response.start",
                 "websocket.accept",
@@ -35,14 +35,14 @@ class Identity:
                 message["headers"] = [*message.get("headers", []), (HEADER, name.encode())]
             await send(message)
 
-        await self._app(scope, receive, told)
+        await self._app(scope, receive, send_with_id)
 
 
 def named(given: str) -> str:
-    """What a request is called: as its client says, if that can be, or anew."""
+    """Return the client's request id if it is valid, else a new one."""
     return given if _GIVEN.fullmatch(given) else secrets.token_hex(8)
 
 
 def request_id(scope: Scope) -> str:
-    """What a request is called."""
+    """Return the id of a request."""
     return str(scope.get("state", {}).get("request", ""))

@@ -1,4 +1,4 @@
-"""Keys as customers: who they are, until when they are good, and what each may use."""
+"""API keys: whose they are, when they expire, and what each allows."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sayahead.errors import ConfigError
 from sayahead.server.operation.settings import Settings
 from sayahead.server.protocols import PROTOCOLS
 
-LEAST = 8
-"""Characters of a key."""
+MIN_CHARACTERS = 8
+"""Fewest characters of a key."""
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -63,19 +63,18 @@ class Key:
     terms: Terms = NO_TERMS
 
     def good(self, now: datetime.datetime) -> bool:
-        """Whether it is a key still."""
-        until = self.terms.until
-        if until is None:
+        """Return whether it has not expired."""
+        expiry = self.terms.until
+        if expiry is None:
             return True
-        if not isinstance(until, datetime.datetime):
-            until = datetime.datetime.combine(until, datetime.time())
-        return now < (until if until.tzinfo else until.replace(tzinfo=datetime.UTC))
+        if not isinstance(expiry, datetime.datetime):
+            expiry = datetime.datetime.combine(expiry, datetime.time())
+        return now < (expiry if expiry.tzinfo else expiry.replace(tzinfo=datetime.UTC))
 
 
 def keys_of(settings: Settings) -> dict[bytes, Key]:
-    """All keys by their SHA-256. ConfigError for a file that cannot be read, and for what is no
-    key."""
-    found = list(of_lines(list(settings.keys)))
+    """Return all keys by their SHA-256. ConfigError for an unreadable file or an invalid key."""
+    keys = list(of_lines(list(settings.keys)))
     if settings.keys_file is not None:
         path = Path(settings.keys_file)
         try:
@@ -83,19 +82,20 @@ def keys_of(settings: Settings) -> dict[bytes, Key]:
         except (OSError, UnicodeDecodeError) as error:
             why = getattr(error, "strerror", None) or error
             raise ConfigError(f"The keys in {path} cannot be read: {why}.") from error
-        own = list(
+        file_keys = list(
             of_tables(text, path)
             if path.suffix == ".toml"
-            else of_lines(text.split("\n"), len(found))
+            else of_lines(text.split("\n"), len(keys))
         )
-        if not own:
+        if not file_keys:
             raise ConfigError(f"{path} contains no key: write one per line, or remove the setting.")
-        found += own
-    return {key.digest: key for key in found}
+        keys += file_keys
+    return {key.digest: key for key in keys}
 
 
 def of_lines(lines: list[str], before: int = 0) -> Iterator[Key]:
-    """Keys, a line each: NAME:KEY, or a key alone."""
+    """Yield the keys of lines NAME:KEY or KEY; ``before``: the number of keys before them, for
+    default names."""
     entries = (line.strip() for line in lines)
     for number, entry in enumerate(
         (entry for entry in entries if entry and not entry.startswith("#")), before + 1
@@ -106,7 +106,7 @@ def of_lines(lines: list[str], before: int = 0) -> Iterator[Key]:
 
 
 def of_tables(text: str, path: Path) -> Iterator[Key]:
-    """Keys, a table each, by their names."""
+    """Yield the keys of a TOML file, a table each."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -132,9 +132,9 @@ def of_tables(text: str, path: Path) -> Iterator[Key]:
 
 
 def digest_of(key: str, name: str) -> bytes:
-    """A key's SHA-256. ConfigError if anybody could guess it."""
-    if len(key) < LEAST:
+    """Return a key's SHA-256. ConfigError if it is too short to be secret."""
+    if len(key) < MIN_CHARACTERS:
         raise ConfigError(
-            f"The key {name!r} is shorter than {LEAST} characters: make a longer one."
+            f"The key {name!r} is shorter than {MIN_CHARACTERS} characters: make a longer one."
         )
     return hashlib.sha256(key.encode()).digest()

@@ -1,4 +1,4 @@
-"""The log: lines for people or programs, with the connection's id, without keys, and without
+"""Logging: lines for people or programs, with the connection's id, without keys and without
 clients' texts."""
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import threading
 import time
 from typing import Any
 
-# Messages count as the same if they begin alike.
+# Messages with the same first characters are the same kind.
 KEY = 60
 MAX_KINDS = 1000
 MAX_LINES = 10_000
-"""Lines that wait to be written; those that come then are lost."""
+"""Most lines that wait to be written; further ones are lost."""
 FLUSH_S = 1.0
-"""How long the end of the process waits for its last lines."""
+"""Timeout for writing the last lines when the process ends."""
 
 _APART = re.compile(r"[\s='\"]")
-# What every record has; the rest came by ``extra``.
+# Attributes of every record; all others come from ``extra``.
 _COMMON = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line."""
+    """Formats a record as one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         row = {
@@ -41,13 +41,13 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             row["error"] = self.formatException(record.exc_info)
         line = json.dumps(row, ensure_ascii=False, default=str)
-        # JSON itself lets some signs through that end a line or steer a terminal.
+        # JSON allows some characters that end a line or control a terminal.
         return line if line.isprintable() else json.dumps(row, default=str)
 
 
 class Lines(logging.Formatter):
-    """One line, with the figures after the event; what clients sent cannot break it, nor steer a
-    terminal."""
+    """Formats a record as one line with its ``extra`` at the end. Text from clients can neither
+    break the line nor control a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         figures = "".join(f" {name}={plain(value)}" for name, value in extras(record).items())
@@ -63,10 +63,9 @@ class Lines(logging.Formatter):
 
 
 class Beside(logging.Handler):
-    """Writes lines to a file on a thread of its own: a pipe that nobody reads holds up no
-    conversation.
+    """Writes lines on a thread of its own, so that a pipe that nobody reads blocks nothing.
 
-    How many lines were lost meanwhile, the next one says.
+    The next line that is written says how many were lost.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -90,21 +89,22 @@ class Beside(logging.Handler):
     def _write(self) -> None:
         while True:
             rest = (self._lines.get() + "\n").encode(errors="backslashreplace")
-            # Whoever read them may be gone.
+            # The reader of a pipe may have gone.
             with contextlib.suppress(OSError):
                 while rest:
                     rest = rest[os.write(self._descriptor, rest) :]
             self._lines.task_done()
 
     def flush(self) -> None:
-        """Wait until all is written, for a second at most."""
+        """Wait until everything is written, at most ``FLUSH_S``."""
         end = time.monotonic() + FLUSH_S
         while self._lines.unfinished_tasks and time.monotonic() < end:
             time.sleep(0.005)
 
 
 class Seldom(logging.Filter):
-    """Lets a warning or an error through once a second, with how often it came meanwhile."""
+    """Rate limit: passes a warning or error of each kind once per second, with the number of those
+    dropped in between."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,10 +113,10 @@ class Seldom(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         if record.levelno < logging.WARNING:
             return True
-        # Refusals of different clients are different.
+        # Refusals of different clients are different kinds.
         who = "".join(str(vars(record).get(name, "")) for name in ("reason", "caller", "address"))
         key = (record.name, str(record.msg)[:KEY] + who)
-        # The clock of the day may be set back, by an hour or more.
+        # Monotonic, because the wall clock may be set back.
         now = time.monotonic()
         at, dropped = self._last.get(key, (-math.inf, 0))
         if now - at < 1.0:
@@ -126,19 +126,19 @@ class Seldom(logging.Filter):
             self._last.clear()
         self._last[key] = now, 0
         if dropped:
-            # Another process may have dropped some before.
+            # Includes those that another process has dropped.
             record.dropped = dropped + int(vars(record).get("dropped", 0))
         return True
 
 
 def plain(value: object) -> str:
-    """A value in one word, or in quotes."""
+    """Return a value as one word, or quoted."""
     text = str(value)
     return text if text.isprintable() and not _APART.search(text) else repr(text)
 
 
 def escaped(text: str) -> str:
-    """A text without what is no sign, such as the ends of lines."""
+    """Return a text with line ends and other unprintable characters escaped."""
     return (
         text
         if text.isprintable()
@@ -147,12 +147,12 @@ def escaped(text: str) -> str:
 
 
 def extras(record: logging.LogRecord) -> dict[str, Any]:
-    """The ``extra`` of a record."""
+    """Return the ``extra`` of a record."""
     return {name: value for name, value in vars(record).items() if name not in _COMMON}
 
 
 def stamp(seconds: float) -> str:
-    """UTC, to the millisecond."""
+    """Return a time as UTC with milliseconds."""
     return (
         time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
         + f".{int(seconds * 1000) % 1000:03}Z"
@@ -160,13 +160,17 @@ def stamp(seconds: float) -> str:
 
 
 def matters(record: logging.LogRecord) -> bool:
-    """Whether a record of uvicorn's matters: it reports every socket refused before the handshake,
-    as for want of a key, as a fault of the application."""
+    """Return whether a record of uvicorn matters.
+
+    uvicorn logs every WebSocket that is refused before its handshake, for example without a key, as
+    an application error.
+    """
     return "without completing handshake" not in record.getMessage()
 
 
 def without_text(record: logging.LogRecord) -> bool:
-    """Takes the text out of a session's warning about what it cannot read."""
+    """Remove the client's text from the warning about unreadable characters; always returns
+    True."""
     if (
         isinstance(record.args, tuple)
         and len(record.args) == 3
@@ -184,9 +188,10 @@ def set_up(
     to: int | None = None,
     formatter: logging.Formatter | None = None,
 ) -> None:
-    """Send the server's log to standard error; clients' texts are in it only with ``text``.
+    """Send the server's log to standard error.
 
-    ``to``: another descriptor instead, and ``formatter``: another form.
+    ``text``: whether clients' texts may appear in it; ``to``: another file descriptor;
+    ``formatter``: another format.
     """
     handler: logging.Handler
     try:

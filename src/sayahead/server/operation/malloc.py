@@ -1,10 +1,10 @@
-"""What the C library keeps of the server's memory: less of it, and not for long.
+"""Settings of the GNU C library's allocator, so that the server returns memory to the system.
 
-The GNU C library gives each thread its own heap. What a step needs for a moment and what a text
-keeps lie there side by side, so that each heap would stay as large as it has ever been. Threads
-that share one heap wait for each other at every block. So those that make speech have their own,
-and what is larger than a usual word needs lies outside of it: such a block comes from the system
-and goes back to it at once. Elsewhere these functions do nothing."""
+glibc gives each thread a heap. Short-lived data of a step and long-lived data of a text lie side by
+side in it, so a heap would stay at its peak size; threads that share a heap would wait for each
+other. So each synthesis thread has its own, and blocks larger than a usual word needs are mapped
+separately and returned at once. With other C libraries these functions do nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 M_TRIM_THRESHOLD = -1
 M_MMAP_THRESHOLD = -3
 M_ARENA_MAX = -8
-# What a text remembers of its sentence, and a word's spectra, are below this.
+# The state of a sentence and the spectra of a word are smaller than this.
 LARGE_BYTES = 1 << 20
 # Free memory at the end of a heap that is kept for the next step.
 SPARE_BYTES = 4 << 20
@@ -26,46 +26,44 @@ EVERY_S = 5.0
 
 
 def library() -> Any:
-    """The C library, or None where it is not GNU's."""
+    """Return the C library, or None if it is not glibc."""
     try:
-        found = ctypes.CDLL(None)
+        libc = ctypes.CDLL(None)
     except (OSError, TypeError):
         return None
-    return found if hasattr(found, "mallopt") and hasattr(found, "malloc_trim") else None
+    return libc if hasattr(libc, "mallopt") and hasattr(libc, "malloc_trim") else None
 
 
 def bound_heaps(threads: int) -> bool:
-    """A heap for each of so many threads, and one for all others; none for large blocks. False
-    where that cannot be.
+    """Allow a heap for each of ``threads`` threads and one for all others, without large blocks.
 
-    To be called before the threads begin.
+    Returns whether that worked. To be called before the threads start.
     """
-    found = library()
-    if found is None:
+    libc = library()
+    if libc is None:
         return False
-    chosen = (
+    settings = (
         (M_ARENA_MAX, threads + 1),
         (M_MMAP_THRESHOLD, LARGE_BYTES),
         (M_TRIM_THRESHOLD, SPARE_BYTES),
     )
-    return all(found.mallopt(option, value) for option, value in chosen)
+    return all(libc.mallopt(option, value) for option, value in settings)
 
 
 def give_back() -> None:
     """Return free memory to the system."""
-    if (found := library()) is not None:
-        found.malloc_trim(0)
+    if (libc := library()) is not None:
+        libc.malloc_trim(0)
 
 
 def keep() -> None:
-    """Take all that is there for what stays: collecting garbage looks at what came later, in no
-    time."""
+    """Exclude all current objects from garbage collection, which then only looks at newer ones."""
     gc.collect()
     gc.freeze()
 
 
 async def keep_giving_back(work: Callable[[], object], *, every_s: float = EVERY_S) -> None:
-    """Give memory back now and then, where ``work``, what tells that something was done, has
+    """Return free memory every ``every_s`` seconds if ``work()``, a measure of the work done, has
     changed."""
     seen = work()
     while True:

@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus."""
+"""Metrics of the server, for Prometheus."""
 
 from __future__ import annotations
 
@@ -50,22 +50,21 @@ WANTED = (
     " places."
 )
 REASONS = "unauthorized origin overloaded shutdown forbidden quota too_many_contexts too_much_text".split()  # noqa: E501
-"""Reasons of refusals."""
+"""Reasons for refusals."""
 UNDERRUNS = "Chunks sent after a player without a buffer had run dry, though their text was there."
 
 
-OF_ALL = frozenset(
+NOT_SUMMED = frozenset(
     "tts_sessions_active tts_sessions_limit tts_sessions_wanted sayahead_build_info python_info"
     " process_max_fds process_start_time_seconds".split()
 )
-"""What each process knows of the whole server, or what is no sum."""
+"""Metrics that every process knows for the whole server, or that cannot be added up."""
 Samples: TypeAlias = dict[str, Any]
-"""Families by name: their type, what they are, and their samples, each with its name, labels and
-value."""
+"""Metric families by name: type, help text, and samples as [name, labels, value]."""
 
 
 class Metrics:
-    """The counters of one server."""
+    """The metrics of one server process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -113,12 +112,12 @@ class Metrics:
         PlatformCollector(registry=self.registry)
 
     def used(self, key: str, voice: str, characters: int, audio_s: float) -> None:
-        """Something was spoken for a key."""
+        """Count what was spoken for a key."""
         self._by_key.labels(key).inc(characters)
         self._by_voice.labels(voice).inc(audio_s)
 
     def samples(self) -> Samples:
-        """All of it, as it can be passed on."""
+        """Return all metrics in a form that can be sent to another process."""
         families: Samples = {}
         for family in self.registry.collect():
             rows = [[one.name, sorted(one.labels.items()), one.value] for one in family.samples]
@@ -126,22 +125,24 @@ class Metrics:
         return families
 
     def text(self, others: Iterable[Samples] = ()) -> bytes:
-        """All of it with what other processes of the server count, as Prometheus reads it."""
+        """Return all metrics in Prometheus's text format, added up with those of other
+        processes."""
         return generate_latest(Families(merged([self.samples(), *others])))
 
 
 def merged(rows: Sequence[Samples]) -> Samples:
-    """What all processes count: the sum, but of gauges that are the server's already, for which the
-    first one speaks."""
+    """Add up the samples of all processes; for ``NOT_SUMMED``, those of the first one count."""
     families: Samples = {}
     for row in rows:
         for name, (kind, about, samples) in row.items():
-            _, _, known = families.setdefault(name, [kind, about, []])
-            sums = {(sample, tuple(map(tuple, labels))): value for sample, labels, value in known}
+            _, _, so_far = families.setdefault(name, [kind, about, []])
+            sums = {(sample, tuple(map(tuple, labels))): value for sample, labels, value in so_far}
             for sample, labels, value in samples:
-                place = sample, tuple(map(tuple, labels))
-                if place not in sums or not (name in OF_ALL or sample.endswith("_created")):
-                    sums[place] = sums.get(place, 0.0) + value
+                sample_key = sample, tuple(map(tuple, labels))
+                if sample_key not in sums or not (
+                    name in NOT_SUMMED or sample.endswith("_created")
+                ):
+                    sums[sample_key] = sums.get(sample_key, 0.0) + value
             families[name][2] = [
                 [sample, labels, value] for (sample, labels), value in sums.items()
             ]
@@ -149,14 +150,16 @@ def merged(rows: Sequence[Samples]) -> Samples:
 
 
 def lasting(row: Samples) -> Samples:
-    """What still counts of a process that has ended."""
+    """Return the samples that still count once their process has ended."""
     return {
-        name: family for name, family in row.items() if family[0] != "gauge" and name not in OF_ALL
+        name: family
+        for name, family in row.items()
+        if family[0] != "gauge" and name not in NOT_SUMMED
     }
 
 
 class Families:
-    """Samples as a registry has them."""
+    """A collector of ready-made samples."""
 
     def __init__(self, samples: Samples) -> None:
         self._samples = samples

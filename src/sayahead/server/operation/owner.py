@@ -1,4 +1,4 @@
-"""State that one thread owns, and work that another does for it."""
+"""Thread ownership of state, and worker threads."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ T = TypeVar("T")
 
 
 class Owner:
-    """The thread that owns some state, which no other may touch: the event loop's, once it runs."""
+    """Asserts that one thread alone touches some state: that of the event loop, once it runs."""
 
     def __init__(self) -> None:
         self._thread: int | None = None
 
     def take(self) -> None:
-        """From now on, this thread owns it."""
+        """Make this thread the owner."""
         self._thread = threading.get_ident()
 
     def check(self) -> None:
-        """AssertionError on another thread; the first one to touch the state owns it."""
+        """AssertionError on any thread but the owner; the first thread to call it becomes the
+        owner."""
         if self._thread is None:
             self.take()
         assert self._thread == threading.get_ident(), (
@@ -36,22 +37,23 @@ class BusyError(Exception):
 
 
 class Worker:
-    """One thread for one kind of work: it waits behind no other kind, and the process does not wait
-    for its end.
+    """One thread for one kind of job, so that it never waits behind another kind; the process does
+    not wait for it to end.
 
-    asyncio's own executor is shared by everything that calls ``to_thread``, so whatever hangs there
-    holds up all."""
+    asyncio's default executor is shared by all callers of ``to_thread``, so that one job that hangs
+    can block all.
+    """
 
-    MOST = 16
-    """Jobs that may wait."""
+    MAX_JOBS = 16
+    """Most jobs that may wait."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._jobs = queue.Queue[tuple[Future[Any], Callable[[], Any]] | None](self.MOST)
+        self._jobs = queue.Queue[tuple[Future[Any], Callable[[], Any]] | None](self.MAX_JOBS)
         self._thread: threading.Thread | None = None
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
-        """The job's result, once it is there. BusyError where too many wait."""
+        """Queue a job and return its future. BusyError if too many wait."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
             self._thread.start()
@@ -60,13 +62,16 @@ class Worker:
             self._jobs.put_nowait((future, job))
         except queue.Full:
             raise BusyError(
-                f"{self.MOST} jobs are waiting for the thread {self._name!r}."
+                f"{self.MAX_JOBS} jobs are waiting for the thread {self._name!r}."
             ) from None
         return future
 
     async def run(self, job: Callable[[], T], *, most_s: float | None = None) -> T:
-        """The job's result. BusyError where too many wait, or after ``most_s``; the job then runs
-        only if it has begun."""
+        """Run a job and return its result.
+
+        BusyError if too many wait, or after ``most_s`` seconds; the job is then skipped unless it
+        has started.
+        """
         future = asyncio.wrap_future(self.submit(job))
         try:
             async with asyncio.timeout(most_s):
@@ -79,7 +84,7 @@ class Worker:
             ) from None
 
     def close(self) -> None:
-        """End the thread once it has done what waits; nobody waits for that."""
+        """Let the thread end after the waiting jobs; returns at once."""
         if self._thread is not None:
             try:
                 self._jobs.put_nowait(None)
@@ -87,6 +92,7 @@ class Worker:
                 return
 
     def _work(self) -> None:
+        """Run the jobs until ``close``: the thread."""
         while (entry := self._jobs.get()) is not None:
             future, job = entry
             if not future.set_running_or_notify_cancel():

@@ -1,4 +1,4 @@
-"""The log of several processes: each passes its lines on to one that writes them."""
+"""Logs of several processes: each passes its records to the one that writes them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from sayahead.server.operation.logs import extras
 
 MOST = 1 << 20
-"""Bytes of a line that has no end."""
+"""Longest line in bytes; a longer one is dropped."""
 
 
 class Passed(logging.Formatter):
-    """A record as a line that ``record_of`` reads."""
+    """Formats a record as a line that ``record_of`` reads."""
 
     def format(self, record: logging.LogRecord) -> str:
         row: dict[str, Any] = {
@@ -28,7 +28,7 @@ class Passed(logging.Formatter):
 
 
 def record_of(line: bytes) -> logging.LogRecord:
-    """The record of a line that was passed on; ValueError for one that is none."""
+    """Return the record of such a line; ValueError if it is not one."""
     row = json.loads(line)
     if not isinstance(row, dict):
         raise ValueError("no record")
@@ -36,13 +36,13 @@ def record_of(line: bytes) -> logging.LogRecord:
 
 
 class Lines:
-    """Lines out of bytes as they come."""
+    """Splits a stream of bytes into lines."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def push(self, data: bytes) -> list[bytes]:
-        """The lines that are whole now."""
+        """Return the lines that ``data`` completes."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > MOST:
             self._rest = b""

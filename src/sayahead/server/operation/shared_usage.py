@@ -1,8 +1,8 @@
-"""Usage of a fleet: each server's own sums in a database that all share, PostgreSQL.
+"""Usage of a fleet: each server's own sums, in a PostgreSQL database that all servers share.
 
-A server keeps its usage in its own file, at once and over crashes; a thread tells the database what
-the file's sums are now. Telling the same twice changes nothing, and while the database is away
-nothing is lost."""
+A server adds usage to its own file at once. A thread copies the file's sums to the database;
+copying the same sums again changes nothing, and nothing is lost while the database is unreachable.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from sayahead.server.operation.usage_file import (
 log = logging.getLogger("sayahead.server")
 PORT = 5432
 PATIENCE_S = 5.0
-"""How long the database may take to answer."""
+"""Timeout of the database."""
 ALL_S = 10.0
-"""How often the sums of all keys are asked for; those of keys in use are asked for every second."""
+"""Interval of reading the sums of all keys; those of keys in use are read every second."""
 SCHEMA = """
 create table if not exists sayahead_usage (server text, key text, day text, protocol text, voice text,
   requests bigint, characters bigint, audio_s double precision, primary key (server, key, day, protocol, voice))
@@ -77,11 +77,10 @@ NAMES = ("key", "day", "protocol", "voice", "requests", "characters", "audio_s")
 
 
 class Database:
-    """A connection that is made when it is needed, and used by one thread at a time; its errors
-    become OSError."""
+    """A lazy connection that one thread uses at a time; its errors become OSError."""
 
     def __init__(self, address: str) -> None:
-        """ConfigError for an address that is none, or without pg8000."""
+        """Parse the address. ConfigError if it is not one, or if pg8000 is not installed."""
         try:
             import pg8000.native
         except ImportError as error:
@@ -97,23 +96,24 @@ class Database:
             raise ConfigError(
                 "The setting usage_database must be postgresql://USER:PASSWORD@HOST/DATABASE."
             )
-        where = {
+        server = {
             "host": parts.hostname,
             "port": parts.port or PORT,
             "database": unquote(parts.path.strip("/")),
         }
-        who = {
+        login = {
             "user": unquote(parts.username or "postgres"),
             "password": unquote(parts.password or "") or None,
         }
-        self._options: dict[str, Any] = {**where, **who, "timeout": PATIENCE_S}
+        self._options: dict[str, Any] = {**server, **login, "timeout": PATIENCE_S}
         self._pg8000 = pg8000.native
         self._lock = threading.Lock()
         self._base: Any = None
 
     @contextmanager
     def use(self) -> Iterator[Any]:
-        """The database; after an error it is left, and connected to anew."""
+        """Yield the database. After an error the connection is dropped and opened anew at the next
+        use."""
         with self._lock:
             try:
                 if self._base is None:
@@ -122,18 +122,18 @@ class Database:
                         self._base.run(line)
                 yield self._base
             except (self._pg8000.Error, OSError) as error:
-                self._leave()
+                self._disconnect()
                 raise OSError(f"the database: {error}") from error
 
     def ask(self, query: str, **values: Any) -> list[Any]:
-        """The rows of a query that changes nothing: asked again where the connection broke since it
-        was used last."""
-        used = self._base is not None
+        """Return the rows of a read-only query, which is repeated once if the connection had broken
+        since its last use."""
+        was_open = self._base is not None
         try:
             with self.use() as base:
                 return list(base.run(query, **values))
         except OSError:
-            if not used:
+            if not was_open:
                 raise
         with self.use() as base:
             return list(base.run(query, **values))
@@ -141,9 +141,9 @@ class Database:
     def close(self) -> None:
         """Close the connection."""
         with self._lock:
-            self._leave()
+            self._disconnect()
 
-    def _leave(self) -> None:
+    def _disconnect(self) -> None:
         base = self._base
         self._base = None
         if base is not None:
@@ -154,19 +154,20 @@ class Database:
 
 
 class Shared:
-    """A server's own file, and what the database says of the others."""
+    """A usage store that adds to the server's own file and reads the other servers' sums from the
+    database."""
 
     def __init__(self, file: File, address: str) -> None:
-        """``address``: postgresql://USER:PASSWORD@HOST/DATABASE. ConfigError for another one, or
-        without pg8000."""
-        # Who reads a bill holds up nobody who tells usage and places.
-        self._telling = Database(address)
-        self._asking = Database(address)
+        """``address``: postgresql://USER:PASSWORD@HOST/DATABASE. ConfigError for another one, or if
+        pg8000 is not installed."""
+        # Two connections, so that reading bills does not delay the report of usage and places.
+        self._report_base = Database(address)
+        self._query_base = Database(address)
         self._file = file
-        self._compared = False
-        self._asked_all = -FOLD_S
-        self._folded = self._asked_all
-        # Characters of others: a day and its month, by key.
+        self._is_compared = False
+        self._all_read_at = -FOLD_S
+        self._folded = self._all_read_at
+        # Other servers' characters by key: date, sum of that day, sum of its month.
         self._others = dict[str, tuple[str, int, int]]()
 
     def add(self, rows: list[Used]) -> None:
@@ -178,57 +179,58 @@ class Shared:
         last: str,
         key: str | None = None,
         *,
-        begun: Callable[[], None] | None = None,
+        on_snapshot: Callable[[], None] | None = None,
     ) -> list[Used]:
-        """What this server has used, from its file, and all others, from the database."""
-        own = self._file.rows(first, last, key, begun=begun)
-        what = {"server": self._file.server, "first": first, "last": last}
+        """Return this server's usage from its file, and the other servers' from the database."""
+        own = self._file.rows(first, last, key, on_snapshot=on_snapshot)
+        values = {"server": self._file.server, "first": first, "last": last}
         if key is not None:
-            what["key"] = key
+            values["key"] = key
         query = ASK.format(key="" if key is None else "and key = :key")
-        return [*own, *(Used(*row) for row in self._asking.ask(query, **what))]
+        return [*own, *(Used(*row) for row in self._query_base.ask(query, **values))]
 
     def glance(self, key: str, date: str) -> tuple[int, int]:
-        """Of the others, what they had used a moment ago."""
+        """For the other servers, the sums of a moment ago."""
         return self._with_others(key, date, self._file.glance(key, date))
 
     def totals(
-        self, keys: Iterable[str], date: str, *, begun: Callable[[], None]
+        self, keys: Iterable[str], date: str, *, on_snapshot: Callable[[], None]
     ) -> dict[str, tuple[int, int]]:
         keys = list(keys)
-        own = self._file.totals(keys, date, begun=begun)
+        own = self._file.totals(keys, date, on_snapshot=on_snapshot)
         self._ask_totals(keys, date)
         return {key: self._with_others(key, date, own[key]) for key in keys}
 
     def _with_others(self, key: str, date: str, own: tuple[int, int]) -> tuple[int, int]:
-        known, day, month = self._others.get(key, (date, 0, 0))
-        if known == date:
+        """Add the other servers' characters to this server's totals of a day and its month."""
+        other_date, day, month = self._others.get(key, (date, 0, 0))
+        if other_date == date:
             return own[0] + day, own[1] + month
-        return own[0], own[1] + (month if known[:7] == date[:7] else 0)
+        return own[0], own[1] + (month if other_date[:7] == date[:7] else 0)
 
     def _ask_totals(self, keys: list[str], date: str) -> None:
-        """What others have used: of these keys, or from time to time of all."""
-        every = time.monotonic() > self._asked_all + ALL_S
-        if not (every or keys):
+        """Read the other servers' sums: of these keys, or of all if that is due."""
+        is_due = time.monotonic() > self._all_read_at + ALL_S
+        if not (is_due or keys):
             return
-        query = TOTALS.format(keys="" if every else "and key = any(:keys)")
-        what = {"server": self._file.server, "first": date[:8] + "01", "date": date}
-        with self._telling.use() as base:
-            rows = base.run(query, **what, **({} if every else {"keys": keys}))
-        if every:
-            self._asked_all = time.monotonic()
-        told = {str(key): (date, int(day), int(month)) for key, day, month in rows}
-        self._others = told if every else self._others | told
+        query = TOTALS.format(keys="" if is_due else "and key = any(:keys)")
+        values = {"server": self._file.server, "first": date[:8] + "01", "date": date}
+        with self._report_base.use() as base:
+            rows = base.run(query, **values, **({} if is_due else {"keys": keys}))
+        if is_due:
+            self._all_read_at = time.monotonic()
+        sums = {str(key): (date, int(day), int(month)) for key, day, month in rows}
+        self._others = sums if is_due else self._others | sums
 
     def tend(self) -> None:
-        """Tell what has changed."""
+        """Copy the changed sums to the database, and fold old months."""
         self._file.tend()
-        if not self._compared:
+        if not self._is_compared:
             self._compare()
         self._ask_totals([], today())
         rows = self._file.changed()
         try:
-            with self._telling.use() as base:
+            with self._report_base.use() as base:
                 for row in rows:
                     base.run(
                         TELL,
@@ -245,15 +247,15 @@ class Shared:
             raise
 
     def _compare(self) -> None:
-        """Find what was not told before this start."""
-        with self._telling.use() as base:
+        """Mark the sums for copying that the database does not have, as after a crash."""
+        with self._report_base.use() as base:
             known = {Used(*row) for row in base.run(OWN, server=self._file.server)}
         since = months_before(today(), KEPT_MONTHS)
         self._file.retell(row.place for row in self._file.rows(since, today()) if row not in known)
-        self._compared = True
+        self._is_compared = True
 
     def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
-        with self._telling.use() as base:
+        with self._report_base.use() as base:
             base.run("begin")
             base.run("delete from sayahead_places where process = :process", process=process)
             for key, number in taken.items():
@@ -275,5 +277,5 @@ class Shared:
                 extra={"why": str(error)},
             )
         self._file.close()
-        for database in (self._telling, self._asking):
+        for database in (self._report_base, self._query_base):
             database.close()

@@ -1,5 +1,4 @@
-"""Texts by name in a folder that the processes of one server share: what one puts there, all
-have."""
+"""A folder of named texts that the processes of one server share."""
 
 from __future__ import annotations
 
@@ -9,23 +8,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TOUCH_S = 10.0
-"""How often it is noted that a text is used."""
+"""Interval of recording that a text is in use."""
 
 
 class Shelf:
-    """A folder of texts, each a file; names are the server's own, never a client's."""
+    """A folder with one file per text. Names come from the server, never from a client."""
 
     def __init__(self, folder: Path) -> None:
         """``folder`` is made if need be."""
         folder.mkdir(exist_ok=True)
         self._folder = folder
-        # Which file each name had when it was read last, and when its use was noted.
+        # Inode of each file when it was read last, and the last time its use was recorded.
         self._seen = dict[str, int]()
         self._touched = dict[str, float]()
 
     def changes(self) -> Iterator[tuple[str, str | None]]:
-        """Names with texts that others have put there since this was asked last; None: they were
-        taken away."""
+        """Yield (name, text) of all files that other processes have changed since the last call;
+        None for a removed text."""
         with os.scandir(self._folder) as entries:
             files = {
                 entry.name: entry.inode() for entry in entries if not entry.name.startswith(".")
@@ -43,19 +42,19 @@ class Shelf:
                 yield name, text
 
     def put(self, name: str, text: str) -> None:
-        """Put a text there, whole or not at all."""
-        beside = self._folder / f".{name}.{os.getpid()}"
-        beside.write_text(text, encoding="utf-8")
-        self._seen[name] = beside.stat().st_ino
-        beside.replace(self._folder / name)
+        """Write a text atomically."""
+        temporary = self._folder / f".{name}.{os.getpid()}"
+        temporary.write_text(text, encoding="utf-8")
+        self._seen[name] = temporary.stat().st_ino
+        temporary.replace(self._folder / name)
 
     def take(self, name: str) -> None:
-        """Take a text away. Harmless when repeated."""
+        """Remove a text. Calling it again does nothing."""
         self._seen.pop(name, None)
         (self._folder / name).unlink(missing_ok=True)
 
     def use(self, name: str) -> None:
-        """Note that a text is used."""
+        """Record that a text is in use."""
         now = time.monotonic()
         if now > self._touched.get(name, -TOUCH_S) + TOUCH_S:
             self._touched[name] = now
@@ -65,7 +64,7 @@ class Shelf:
                 del self._touched[name]
 
     def used(self, name: str) -> float:
-        """When a text was used last in any process, by ``time.monotonic``."""
+        """Return when a text was last used in any process, by ``time.monotonic``."""
         try:
             return time.monotonic() - (time.time() - (self._folder / name).stat().st_mtime)
         except FileNotFoundError:

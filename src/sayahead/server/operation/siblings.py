@@ -1,5 +1,5 @@
-"""The other processes of a server as one of them sees them: what they share, what they ask of each
-other."""
+"""The other processes of a server, as one of them sees them: what they share, and what they ask of
+each other."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 from sayahead.server.operation.counters import SharedCounters
 
 ALIVE_S = 2.0
-"""A process that has said nothing for so long is not counted on."""
+"""A process without a heartbeat for this long counts as stopped."""
 
 
 class Siblings:
-    """What the processes of a server share; a server of one process has no siblings, and shares
-    with nobody."""
+    """What the processes of a server share. This class serves a server of one process, which has
+    nobody to ask."""
 
     def __init__(
         self,
@@ -29,50 +29,49 @@ class Siblings:
         folder: Path | None = None,
         measured: int = 0,
     ) -> None:
-        """``name`` and ``secret``: the server's, the same in all of its processes; ``folder``: for
-        files that only they share; ``measured``: how many places the machine was measured to have,
-        0: not yet."""
+        """``name`` and ``secret``: the same in all processes of the server; ``folder``: for files
+        that only they share; ``measured``: the number of places that was measured for this machine,
+        or 0."""
         self.counters = counters or SharedCounters()
-        """Counts of all processes."""
+        """The shared counters."""
         self.name = name or secrets.token_hex(8)
         self.secret = secret or secrets.token_bytes(32)
         self.folder, self.measured = folder, measured
-        self.asked: dict[str, Callable[[Any], Awaitable[Any]]] = {}
-        """What others may ask of this process, by name."""
+        self.handlers: dict[str, Callable[[Any], Awaitable[Any]]] = {}
+        """Handlers of other processes' questions, by name."""
 
     @property
     def index(self) -> int:
-        """Which one of the processes this is."""
+        """Number of this process."""
         return self.counters.index
 
     @property
     def count(self) -> int:
-        """How many processes there are."""
+        """Number of processes."""
         return self.counters.processes
 
     @property
     def leads(self) -> bool:
-        """Whether this process does what one does for all: announcements, and lines of the log that
-        all would write."""
+        """Whether this process does what only one has to do, such as announcements."""
         return self.index == 0
 
     async def ask(self, what: str, value: Any = None) -> list[Any]:
-        """What each other process answers that answers in time."""
+        """Ask all other processes; return the answers that come in time."""
         return []
 
     def tell(self, index: int, what: str, value: Any = None) -> None:
-        """Ask something of one other process, whose answer does not matter."""
+        """Ask another process without waiting for its answer."""
 
     def number(self, host: str, port: int) -> int:
-        """The port that stands for one of the settings, where that is 0."""
+        """Return the actual port for one from the settings, which may be 0."""
         return port
 
     @contextlib.asynccontextmanager
     async def listening(
         self, host: str, port: int, make: Callable[[], asyncio.BaseProtocol]
     ) -> AsyncIterator[int]:
-        """Serve an address of the settings while inside, each connection by what ``make`` makes;
-        the port's number."""
+        """Listen on an address of the settings while inside, with a protocol from ``make`` for each
+        connection; yields the actual port."""
         server = await asyncio.get_running_loop().create_server(make, host, port)
         try:
             yield int(server.sockets[0].getsockname()[1])

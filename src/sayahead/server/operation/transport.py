@@ -1,8 +1,8 @@
-"""Connections below the protocols: what one may send before it is a message, how fast, and for how
-long.
+"""Connections below the protocols: limits on size, rate and time before anything is a message.
 
-All that this package builds on the inner classes of uvicorn and websockets is here; their versions
-are bounded for it."""
+Everything that depends on internals of uvicorn and websockets is in this file; their versions are
+bounded because of it.
+"""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from sayahead.server.operation.usage import Usage
 
 log = logging.getLogger("sayahead.server")
 
-# Wait for a request's head, from the connection or the head's first byte on; and for its body, once
-# the head is there.
+# Timeouts for a request's head, from the connection or its first byte on, and for its body after
+# that.
 HEAD_S = 10.0
 BODY_S = 15.0
-# How long, and for how many times a head's size, what follows a refused head is thrown away, until
-# its answer was read.
+# After a refused head, what follows is discarded for this long, and up to this many times the limit
+# of a head, until the client has read the answer.
 LINGER_S = 1.0
 REFUSED = 8
-# What arrived is parsed in pieces of this size, each in a turn of the event loop of its own.
+# Received data is parsed in pieces of this size, each in its own turn of the event loop.
 PIECE = 16384
-# Requests on a connection that wait for the answers of those before them.
+# Most pipelined requests: those that wait for earlier answers on the same connection.
 PIPELINED = 16
-# Frames without text (pings, pongs, parts of messages): so many at once, and so many a second. More
-# wait with the client, who is cut off where they have waited for so long.
+# Burst and rate of frames without text (pings, pongs, fragments). Further ones wait at the client,
+# which is disconnected once they have waited this long in all.
 FRAMES = 100
 FRAMES_PER_S = 100
 FRAMES_LATE_S = 10.0
-# Part of the files a process may open that connections may be; what it has open besides, and what
-# is accepted at once.
+# Fraction of the file limit that connections may use, files reserved for other purposes, and the
+# listen backlog.
 FILES = 0.8
 OWN = 20
 ACCEPTED = 128
-# Handshakes of encrypted connections at once, and no more than half of the connections that may be;
-# when there are more, the oldest is cut off. Each takes 0.3 MB, and a file.
+# Most TLS handshakes at once; at most half of the connections may be in one. Beyond that the oldest
+# is disconnected. Each takes 0.3 MB and a file.
 HANDSHAKES = 256
 END = b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large" + END
@@ -59,14 +59,16 @@ BAD = b"HTTP/1.1 400 Bad Request" + END
 
 
 class HttpConnection(HttpToolsProtocol):
-    """HTTP whose heads have a size, whose requests have a time, and whose connections, and the
-    WebSockets they become, can be cut: ``abort`` in the scope's state. Closing waits until what is
-    to be sent is read, which some peers never do."""
+    """An HTTP connection with limits on the size and time of requests.
+
+    The scope's state gets ``abort``, which cuts the connection, or the WebSocket that it became, at
+    once. Closing would wait until the peer has read everything, which some never do.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.app_state = {**self.app_state, "abort": transport.abort, "gone": transport.is_closing}
         self._limits: Limits = self.app_state["limits"]
-        # Bytes of the request that are no body, and those that are.
+        # Bytes of the request outside and inside of its body.
         self._overhead = 0
         self._body = 0
         self._reading = False
@@ -83,14 +85,14 @@ class HttpConnection(HttpToolsProtocol):
         self._wait(HEAD_S)
 
     def _too_many(self) -> bool:
-        """Whether there are more connections than may be, in all or of one other machine: of that
-        half."""
-        most: int = self.app_state["connections"]
-        here = self._share(self)
+        """Return whether there are too many connections: in all, or of one address, which may have
+        half of them."""
+        max_connections: int = self.app_state["connections"]
+        own_share = self._share(self)
         others = self.connections
-        if not here or len(others) <= most // 2 or len(others) > most:
-            return len(others) > most
-        return sum(self._share(other) == here for other in others) > most // 2
+        if not own_share or len(others) <= max_connections // 2 or len(others) > max_connections:
+            return len(others) > max_connections
+        return sum(self._share(other) == own_share for other in others) > max_connections // 2
 
     @staticmethod
     def _share(connection: Any) -> str:
@@ -101,7 +103,7 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _wait(self, seconds: float | None) -> None:
-        """Cut the connection off in so many seconds; None: never."""
+        """Abort the connection in ``seconds``, unless this is called again; None: never."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = (
@@ -109,7 +111,7 @@ class HttpConnection(HttpToolsProtocol):
         )
 
     def data_received(self, data: bytes) -> None:
-        if self._throws_away(data):
+        if self._discards(data):
             return
         for at in range(0, len(data), PIECE):
             piece = data[at : at + PIECE]
@@ -134,13 +136,14 @@ class HttpConnection(HttpToolsProtocol):
             self._wait(HEAD_S)
 
     def _excess(self) -> bytes:
-        """What to answer to more than is read of a request, or of several at once; else nothing."""
+        """Return the answer to a request, or pipelined requests, beyond the limits; empty if they
+        are within."""
         if self._overhead > self._limits.head_bytes or len(self.pipeline) > PIPELINED:
             return TOO_LARGE
         return BODY_TOO_LARGE if self._body > 2 * self._limits.message_bytes else b""
 
-    def _throws_away(self, data: bytes) -> bool:
-        """Whether nothing of what comes is read any more, of which there may be only so much."""
+    def _discards(self, data: bytes) -> bool:
+        """Return whether all further data is discarded; too much of it ends the connection."""
         if self._refused:
             self._overhead += len(data)
             if self._overhead > REFUSED * self._limits.head_bytes:
@@ -148,7 +151,7 @@ class HttpConnection(HttpToolsProtocol):
         return self._refused
 
     def _refuse(self, answer: bytes) -> None:
-        """End a connection whose request is too large, or ambiguous."""
+        """Answer and end a connection whose request is too large or ambiguous."""
         if self._refused:
             return
         self._refused = True
@@ -157,10 +160,10 @@ class HttpConnection(HttpToolsProtocol):
             if not is_its_body or self.cycle.response_started:
                 self.transport.abort()
                 return
-            # This is the answer, not what the application would say to the part that it has.
+            # This replaces what the application would answer to the part of the body that it has.
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        # Closed at once, with data still to be read, the connection would lose the answer.
+        # Closing at once, with unread data, would reset the connection and lose the answer.
         self.transport.write(answer)
         self._wait(LINGER_S)
 
@@ -174,7 +177,7 @@ class HttpConnection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._wait(BODY_S)
         if sum(name == b"host" for name, _ in self.headers) > 1:
-            # RFC 9112, 3.2: who is in between may go by the other one.
+            # RFC 9112, 3.2: a proxy in between may use the other one.
             self._refuse(BAD)
         else:
             super().on_headers_complete()
@@ -197,7 +200,8 @@ class HttpConnection(HttpToolsProtocol):
             super().handle_websocket_upgrade()
 
     def _unsupported_upgrade_warning(self) -> None:
-        """A client may ask for other protocols; it is answered, and nothing more is read."""
+        """Answer a request for an unknown protocol, then read nothing more. uvicorn would log a
+        warning."""
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()
         else:
@@ -205,8 +209,8 @@ class HttpConnection(HttpToolsProtocol):
 
 
 class Encrypted(asyncio.Protocol):
-    """A connection until it is encrypted: it counts and has its time from its accept on, and then
-    becomes another."""
+    """A connection during its TLS handshake, which counts and is timed from its accept on. It then
+    becomes another protocol."""
 
     def __init__(
         self,
@@ -215,37 +219,38 @@ class Encrypted(asyncio.Protocol):
         others: dict[Encrypted, None],
         room: Callable[[], int],
     ) -> None:
-        """``make`` makes what it becomes; ``others``: all that are not encrypted yet, the oldest
-        first; ``room``: how many of these there may be now."""
+        """``make``: makes the protocol after the handshake; ``others``: all connections in their
+        handshakes, oldest first; ``room``: returns how many there may be."""
         self._make = make
         self._context = context
-        self._others = others
+        self._pending_handshakes = others
         self._room = room
-        # What came with the end of the handshake.
-        self._early = b""
+        # Data that came together with the end of the handshake.
+        self._early_data = b""
         self._lost = False
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._transport.pause_reading()
-        self._others[self] = None
-        while len(self._others) > max(1, self._room()):
-            next(iter(self._others)).abort()
+        self._pending_handshakes[self] = None
+        while len(self._pending_handshakes) > max(1, self._room()):
+            next(iter(self._pending_handshakes)).abort()
         self._task = asyncio.ensure_future(self._encrypt())
 
     def data_received(self, data: bytes) -> None:
-        self._early += data
+        self._early_data += data
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True
 
     def abort(self) -> None:
         """Cut it off."""
-        self._others.pop(self, None)
+        self._pending_handshakes.pop(self, None)
         self._transport.abort()
 
     async def _encrypt(self) -> None:
+        """Do the handshake, then hand the connection to the next protocol."""
         loop = asyncio.get_running_loop()
         encrypted = None
         try:
@@ -255,24 +260,26 @@ class Encrypted(asyncio.Protocol):
         except OSError:
             self._transport.abort()
         finally:
-            self._others.pop(self, None)
+            self._pending_handshakes.pop(self, None)
         if encrypted is None or self._lost:
             return
         protocol = self._make()
         encrypted.set_protocol(protocol)
         protocol.connection_made(encrypted)
-        if self._early:
-            protocol.data_received(self._early)
+        if self._early_data:
+            protocol.data_received(self._early_data)
 
 
 def encrypting(
     make: Callable[..., asyncio.Protocol], context: Callable[[], ssl.SSLContext]
 ) -> Callable[..., asyncio.Protocol]:
-    """Makes connections that are to be encrypted, by what ``context`` gives then, and then become
-    those of ``make``."""
-    others = dict[Encrypted, None]()
+    """Return a factory of connections that do a TLS handshake and then become those of ``make``.
 
-    def made(**options: Any) -> Encrypted:
+    ``context`` returns the current TLS context.
+    """
+    handshakes = dict[Encrypted, None]()
+
+    def make_encrypted(**options: Any) -> Encrypted:
         connections = options["server_state"].connections
 
         def room() -> int:
@@ -280,14 +287,17 @@ def encrypting(
             most: int = options["app_state"]["connections"]
             return min(HANDSHAKES, most // 2, most - len(connections))
 
-        return Encrypted(functools.partial(make, **options), context(), others, room)
+        return Encrypted(functools.partial(make, **options), context(), handshakes, room)
 
-    return made
+    return make_encrypted
 
 
 class Gathered:
-    """A transport to which what is written in one turn of the event loop goes at once, as each time
-    costs, and only once the bill for it is written."""
+    """A transport that joins what is written in one turn of the event loop, and sends it once its
+    bill is written.
+
+    Each write to a socket costs a system call.
+    """
 
     def __init__(
         self,
@@ -303,7 +313,8 @@ class Gathered:
         self._closing = False
 
     def write(self, data: bytes) -> None:
-        """Large writes go at once, so that the transport's limits hold."""
+        """Queue data. Large amounts are sent at once, so that the transport's flow control
+        works."""
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
@@ -314,7 +325,7 @@ class Gathered:
     def close(self) -> None:
         self._flush()
         self._closing = True
-        self._billed(self._transport.close)
+        self._after_bill(self._transport.close)
 
     def is_closing(self) -> bool:
         """Whether it was closed, though what was written may not have left."""
@@ -325,10 +336,10 @@ class Gathered:
             data = b"".join(self._parts)
             self._parts = []
             self._size = 0
-            self._billed(functools.partial(self._transport.write, data))
+            self._after_bill(functools.partial(self._transport.write, data))
 
-    def _billed(self, call: Callable[[], None]) -> None:
-        """Call something once the bill for what was written so far is written."""
+    def _after_bill(self, call: Callable[[], None]) -> None:
+        """Call ``call`` once the bill for everything written so far is written."""
         if self._usage is None:
             call()
         else:
@@ -339,7 +350,7 @@ class Gathered:
 
 
 def framed(message: str | bytes) -> bytes:
-    """A message as one frame of a server (RFC 6455, 5.2)."""
+    """Return a message as one unmasked WebSocket frame (RFC 6455, 5.2)."""
     opcode, data = (1, message.encode()) if isinstance(message, str) else (2, message)
     size = len(data)
     if size < 126:
@@ -350,31 +361,31 @@ def framed(message: str | bytes) -> bytes:
 
 
 class Socket(WebSocketsSansIOProtocol):
-    """A WebSocket that is read no faster than it is served, pings included, and that has a short
-    way out for messages."""
+    """A WebSocket that is read no faster than its messages are processed, and that bypasses the
+    library when it sends."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.app_state = {**self.app_state, "gathers": "usage" in self.app_state}
         self._unread = bytearray()
-        self._later: asyncio.Handle | None = None
+        self._next_parse: asyncio.Handle | None = None
         self._frames = Allowance(FRAMES, FRAMES_PER_S)
-        # How much too early the last ones came, and all that waited.
-        self._early_s = 0.0
-        self._late_s = 0.0
+        # Seconds that the last control frames came too early, and the sum of all such delays.
+        self._frame_delay_s = 0.0
+        self._delay_sum_s = 0.0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(
             cast(asyncio.Transport, Gathered(transport, self.loop, self.app_state.get("usage")))
         )
-        self._handshake = self.loop.call_later(HEAD_S, self._unanswered)
+        self._handshake = self.loop.call_later(HEAD_S, self._on_handshake_timeout)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._handshake.cancel()
         super().connection_lost(exc)
 
-    def _unanswered(self) -> None:
-        """The time for the handshake is over."""
+    def _on_handshake_timeout(self) -> None:
+        """Abort a connection that has not completed its handshake."""
         if not self.handshake_complete:
             self.transport.abort()
 
@@ -389,12 +400,13 @@ class Socket(WebSocketsSansIOProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._unread += data
-        if self._later is None:
+        if self._next_parse is None:
             self._parse()
 
     def _parse(self) -> None:
-        """Parse a piece of what arrived; the next one when its messages were taken."""
-        self._later = None
+        """Parse a piece of the received data; the next piece follows when its messages were
+        taken."""
+        self._next_parse = None
         if self.disconnected or self.transport.is_closing():
             self._unread.clear()
             return
@@ -402,17 +414,17 @@ class Socket(WebSocketsSansIOProtocol):
         del self._unread[:PIECE]
         super().data_received(piece)
         if self.conn.handshake_exc is not None and not self.handshake_initiated:
-            # More or longer lines than a handshake may have: the library says nothing.
+            # The library gives no answer to a handshake with too many or too long lines.
             self.handshake_initiated = True
             self.transport.write(TOO_LARGE)
             self.transport.close()
             return
-        if self._early_s:
+        if self._frame_delay_s:
             self._pause()
         elif self._unread:
             self.transport.pause_reading()
             if not self.read_paused:
-                self._later = self.loop.call_soon(self._parse)
+                self._next_parse = self.loop.call_soon(self._parse)
         elif not self.read_paused:
             self.transport.resume_reading()
 
@@ -420,12 +432,13 @@ class Socket(WebSocketsSansIOProtocol):
         message = await super().receive()
         if self._unread and not self.read_paused:
             self.transport.pause_reading()
-            if self._later is None:
-                self._later = self.loop.call_soon(self._parse)
+            if self._next_parse is None:
+                self._next_parse = self.loop.call_soon(self._parse)
         return message
 
     def keepalive_timeout(self) -> None:
-        """A ping was not answered; or the answer is behind what this server has not read yet."""
+        """A pong is missing. If received data is still unread, the pong may be in it, so wait
+        again."""
         if self.ping_timeout is not None and (self._unread or self.read_paused):
             self.pong_timer = self.loop.call_later(self.ping_timeout, self.keepalive_timeout)
         else:
@@ -444,23 +457,24 @@ class Socket(WebSocketsSansIOProtocol):
         super().handle_cont(event)
 
     def _count_frame(self) -> None:
-        """A frame without text came."""
-        self._early_s = self._frames.take()
+        """Count a frame without text."""
+        self._frame_delay_s = self._frames.take()
 
     def _pause(self) -> None:
-        """Read on once no frame is too early; cut off who has none but these."""
+        """Stop reading until the frame rate is within its limit; disconnect a client that keeps
+        exceeding it."""
         self.transport.pause_reading()
-        self._late_s = self._late_s + self._early_s
-        early_s = self._early_s
-        self._early_s = 0.0
-        self._later = self.loop.call_later(early_s, self._parse)
-        if self._late_s > FRAMES_LATE_S:
+        self._delay_sum_s = self._delay_sum_s + self._frame_delay_s
+        early_s = self._frame_delay_s
+        self._frame_delay_s = 0.0
+        self._next_parse = self.loop.call_later(early_s, self._parse)
+        if self._delay_sum_s > FRAMES_LATE_S:
             log.warning("A client sent too many frames without text, and was cut off.")
             self.transport.abort()
 
 
 def files() -> int:
-    """How many files the process may open, as far as that can be raised."""
+    """Return how many files the process may open, after raising the limit as far as possible."""
     try:
         import resource
     except ImportError:
@@ -475,13 +489,15 @@ def files() -> int:
 
 
 def most_connections(limits: Limits) -> int:
-    """How many connections may be open: as the limits say, or fewer if the process may not open so
-    many files."""
-    most = files()
-    return min(limits.connections, int(FILES * most), max(4, most - 2 * OWN))
+    """Return how many connections may be open, by the settings and by the limit on open files."""
+    max_files = files()
+    return min(limits.connections, int(FILES * max_files), max(4, max_files - 2 * OWN))
 
 
 def accepted_at_once(limits: Limits) -> int:
-    """How many connections may be accepted before those beyond the limit are cut off: files are
-    left for them, since where there is none, asyncio accepts nobody for a second."""
+    """Return the listen backlog.
+
+    Connections beyond the limit need a file, too, until they are refused; without a free one,
+    asyncio accepts none for a second.
+    """
     return max(1, min(ACCEPTED, (files() - most_connections(limits) - OWN) // 4))

@@ -1,4 +1,4 @@
-"""The ASGI application: every protocol's routes behind one guard."""
+"""The ASGI application: the routes of all protocols behind the same access checks."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from sayahead.voices.locations import home
 
 log = logging.getLogger("sayahead.server")
 SWITCH_S = 0.0005
-"""How long a thread may keep the interpreter that the event loop wants: Python's own 5 ms add up
-over a request."""
+"""How long a thread may keep the interpreter lock while the event loop wants it; Python's default
+of 5 ms would add up over a request."""
 
 MAX_PROXIES = 16
-"""Proxies between a client and this server."""
+"""Most proxies between a client and this server."""
 LATE_S = 2.0
-"""How long a request may wait for its client's turn."""
+"""Longest wait of a request for its client's rate limit."""
 
 
 def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
-    """The application; the hub's voices are loaded when it starts, its files are watched, and its
-    threads end with it."""
+    """Return the application. While it runs, the voices are loaded, the files are watched, and the
+    threads run."""
     modules = list(PROTOCOLS.values())
     reloader = reloader or Reloader(hub)
 
@@ -55,12 +55,12 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
             sys.setswitchinterval(SWITCH_S)
             await asyncio.to_thread(hub.start)
             await asyncio.to_thread(sweep, home())
-            giving = asyncio.create_task(
+            memory_task = asyncio.create_task(
                 keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections))
             )
-            stack.callback(giving.cancel)
-            watching = asyncio.create_task(reloader.watch())
-            stack.callback(watching.cancel)
+            stack.callback(memory_task.cancel)
+            reload_task = asyncio.create_task(reloader.watch())
+            stack.callback(reload_task.cancel)
             for module in modules:
                 if hasattr(module, "listening") and serves_here(module, hub):
                     await stack.enter_async_context(module.listening(hub))
@@ -92,84 +92,85 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
 
 
 def serves_here(module: Any, hub: Hub) -> bool:
-    """Whether a protocol's own port is served by this process: one that knows nothing of several is
-    by the first."""
+    """Return whether this process serves a protocol's own port; only the first does unless the
+    protocol supports several."""
     settings = getattr(module, "SETTINGS", None)
     return hub.siblings.leads or bool(getattr(settings, "spread", ""))
 
 
 async def server_error(request: Request, error: Exception) -> Response:
-    """The answer when the server is to blame."""
+    """Return the answer to an unexpected error."""
     return JSONResponse({"error": "Internal error: the request is not at fault."}, 500)
 
 
 class Proxied:
-    """Takes requests that come by a proxy for those of its clients: by X-Forwarded-For, of named
-    proxies only.
+    """Middleware that takes the client's address from X-Forwarded-For if a trusted proxy sent it.
 
-    A client may send the header itself, and a proxy adds to its end: the last address that is no
-    proxy's is the client's. What is no address is nobody's, and the proxy's own stands for it."""
+    A client may send the header itself and proxies append to it, so the last address that is not a
+    trusted proxy's is the client's. If an entry is not an address, the proxy after it counts as the
+    client.
+    """
 
     def __init__(self, app: ASGIApp, proxies: tuple[str, ...]) -> None:
         self._app = app
         self._networks = [ipaddress.ip_network(proxy, strict=False) for proxy in proxies]
-        self._has_told = False
+        self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket") and scope.get("client"):
             peer = scope["client"][0]
             lines = Headers(scope=scope).getlist("x-forwarded-for")
-            if lines and not self._has_told:
-                self._tell(peer)
+            if lines and not self._has_warned:
+                self._warn_once(peer)
             if self._networks:
                 address = self._client(peer, [part for line in lines for part in line.split(",")])
                 scope = {**scope, "client": (address, 0)}
         await self._app(scope, receive, send)
 
-    def _tell(self, peer: str) -> None:
-        """Say once that a proxy near this machine seems not to be named: all of its clients count
-        as one."""
-        found = address_in(peer)
+    def _warn_once(self, peer: str) -> None:
+        """Warn once that a proxy on a private address is not in the settings: all of its clients
+        count as one."""
+        parsed = address_in(peer)
         if (
-            found is not None
-            and found.is_private
-            and not any(found in network for network in self._networks)
+            parsed is not None
+            and parsed.is_private
+            and not any(parsed in network for network in self._networks)
         ):
-            self._has_told = True
+            self._has_warned = True
             log.warning(
                 "X-Forwarded-For is not read: proxies does not name who sent it.",
                 extra={"address": peer},
             )
 
     def _client(self, peer: str, forwarded: list[str]) -> str:
-        """Where a request comes from, by its peer and what proxies have said."""
+        """Return the client's address, given the peer's and the forwarded ones."""
         address = peer
         for text in [*forwarded[-MAX_PROXIES:], peer][::-1]:
-            found = address_in(text)
-            if found is None:
+            parsed = address_in(text)
+            if parsed is None:
                 return address
-            address = str(found)
-            if not any(found in network for network in self._networks):
+            address = str(parsed)
+            if not any(parsed in network for network in self._networks):
                 break
         return address
 
 
 def address_in(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """An address as proxies write it, maybe with a port; None for anything else."""
+    """Parse an address as proxies write it, with or without a port; None for anything else."""
     text = text.strip()[:64]
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
     try:
-        found = ipaddress.ip_address(text)
+        parsed = ipaddress.ip_address(text)
     except ValueError:
         return None
-    return getattr(found, "ipv4_mapped", None) or found
+    return getattr(parsed, "ipv4_mapped", None) or parsed
 
 
 class Guard:
-    """Admits requests from allowed pages to a name of the server's own."""
+    """Middleware that checks rate limit, Host and Origin of each request."""
 
     def __init__(self, app: ASGIApp, hub: Hub) -> None:
         self._app = app
@@ -182,7 +183,8 @@ class Guard:
         headers = Headers(scope=scope)
         access = self._hub.access
         address = scope["client"][0] if scope.get("client") else None
-        # Whoever asks faster waits; a key by itself, and not behind all who share its address.
+        # Beyond its rate, a client waits. Keys have limits of their own, apart from others at the
+        # same address.
         share = access.share(credential(headers, QueryParams(scope["query_string"])), address)
         gone = scope.get("state", {}).get("gone")
         if not await self._hub.accounts.of(share).requests.turn(most_s=LATE_S, gone=gone):
@@ -210,6 +212,7 @@ class Guard:
     async def _refuse(
         self, scope: Scope, receive: Receive, send: Send, sentence: str, status: int
     ) -> None:
+        """Answer a request or a WebSocket handshake with an error."""
         if scope["type"] == "websocket" and "websocket.http.response" not in scope.get(
             "extensions", {}
         ):

@@ -1,4 +1,4 @@
-"""What the settings leave open, for the operator to know before anybody else does."""
+"""Findings about the settings that an operator should know before the server is public."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from sayahead.server.process.app import address_in
 from sayahead.server.process.run import bind, ports
 from sayahead.sound.files import OutputError
 
-# What a connection keeps at most besides its messages: buffers of the system and of the event loop,
-# and what it has still to be sent.
+# Most memory of a connection besides its messages: buffers of the system and the event loop, and
+# unsent data.
 BUFFERS = 262144
-# Memory of a text being spoken by the default voice, with its state and the text that waits.
+# Memory of a text spoken by the default voice, with its state and waiting characters.
 TEXT_BYTES = 3_000_000
 MANY_KEYS = 1000
 MANY_ROWS = 500_000
 
 
 def findings(hub: Hub) -> Iterator[str]:
-    """A sentence for each thing that deserves attention."""
+    """Yield a sentence for each thing that deserves attention."""
     settings = hub.settings
     limits = hub.limits
-    local = loopback(settings.host)
-    who = "anyone on this machine" if local else f"anyone who can reach {settings.host}"
+    is_local = loopback(settings.host)
+    who = "anyone on this machine" if is_local else f"anyone who can reach {settings.host}"
     if hub.access.open:
         yield f"No API key is required: {who} can use the server. Set keys_file to require one."
-    if not local and settings.certificate is None:
+    if not is_local and settings.certificate is None:
         yield (
             "Connections are not encrypted: set certificate and certificate_key, or use a proxy"
             " with TLS."
         )
     if "*" in settings.origins:
         yield "Web pages of any origin can connect: list the allowed ones in origins."
-    if not local and settings.metrics:
+    if not is_local and settings.metrics:
         yield "/metrics needs no key: set metrics to false, or restrict it in a proxy."
     for own in settings.protocols:
         yield from own.findings()
@@ -54,60 +54,59 @@ def findings(hub: Hub) -> Iterator[str]:
             " limits.sessions."
         )
     connections = most_connections(limits)
-    least = hub.places * TEXT_BYTES
-    most = least + connections * (limits.head_bytes + 2 * limits.message_bytes + BUFFERS)
+    texts_bytes = hub.places * TEXT_BYTES
+    max_bytes = texts_bytes + connections * (limits.head_bytes + 2 * limits.message_bytes + BUFFERS)
     yield (
-        f"{hub.places} concurrent texts need about {megabytes(least)}; with {connections}"
-        " connections, clients can use " + f"{megabytes(most)} at most{beyond(most)}."
+        f"{hub.places} concurrent texts need about {megabytes(texts_bytes)}; with {connections}"
+        " connections, clients can use " + f"{megabytes(max_bytes)} at most{beyond(max_bytes)}."
     )
 
 
 def undeclared(settings: Settings) -> Iterator[str]:
-    """A sentence where a proxy seems to stand before the server, and the settings do not name
-    it."""
+    """Yield a sentence if the server seems to be behind a proxy that the settings do not name."""
     names = [host for host in settings.hosts if "." in host and address_in(host) is None]
-    cluster = "KUBERNETES_SERVICE_HOST" in os.environ
-    if settings.proxies or settings.certificate is not None or not (names or cluster):
+    in_cluster = "KUBERNETES_SERVICE_HOST" in os.environ
+    if settings.proxies or settings.certificate is not None or not (names or in_cluster):
         return
-    where = f"It is reached as {names[0]}" if names else "It runs in Kubernetes"
+    symptom = f"It is reached as {names[0]}" if names else "It runs in Kubernetes"
     yield (
-        f"{where}, without a certificate of its own and without proxies: behind an ingress or"
+        f"{symptom}, without a certificate of its own and without proxies: behind an ingress or"
         " another proxy all clients count as one. Name it in proxies, such as 10.0.0.0/8."
     )
 
 
 def large(hub: Hub) -> Iterator[str]:
-    """A sentence for keys and for usage of which there are very many, with what that costs on this
-    machine."""
+    """Yield a sentence if there are very many keys or rows of usage, with the time that they cost
+    here."""
     settings = hub.settings
     keys = hub.access.keys
     if keys >= MANY_KEYS:
-        begin = time.perf_counter()
+        start = time.perf_counter()
         Access(settings)
-        took_s = time.perf_counter() - begin
+        took_s = time.perf_counter() - start
         yield (
             f"There are {keys:,} keys: a change of one is taken over {took_s:.1f} s later than of"
             " few."
         )
     if settings.usage is None or not os.path.exists(settings.usage):
         return
-    begin = time.perf_counter()
+    start = time.perf_counter()
     file = File(settings.usage)
-    rows, of = file.size()
+    rows, key_count = file.size()
     file.close()
-    took_s = time.perf_counter() - begin
+    took_s = time.perf_counter() - start
     if rows >= MANY_ROWS:
         size = megabytes(os.path.getsize(settings.usage))
         yield (
-            f"{settings.usage} has {rows:,} rows of {of:,} keys ({size}); to count them took"
+            f"{settings.usage} has {rows:,} rows of {key_count:,} keys ({size}); to count them took"
             f" {took_s:.1f} s. Ask for bills by days or by key, and give names to fewer keys: a row"
             " is a key's day, protocol and voice."
         )
 
 
 def taken(settings: Settings) -> Iterator[str]:
-    """A sentence for each port that another program has, maybe a server that runs already;
-    OutputError if one of them cannot be had at all."""
+    """Yield a sentence for each port that another program uses. OutputError if a port cannot be
+    opened at all."""
     for host, port in ports(settings):
         try:
             bind(host, port).close()
@@ -121,7 +120,7 @@ def taken(settings: Settings) -> Iterator[str]:
 
 
 def beyond(size: int) -> str:
-    """Whether the machine has that memory."""
+    """Return a clause if ``size`` bytes exceed the machine's memory; else nothing."""
     memory = (
         os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     )
@@ -131,5 +130,5 @@ def beyond(size: int) -> str:
 
 
 def megabytes(size: int) -> str:
-    """A size for people."""
+    """Format a size in megabytes."""
     return f"{size / 1e6:,.0f} MB"

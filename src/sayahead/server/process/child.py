@@ -1,5 +1,4 @@
-"""One process of a server that has several: handed its connections, and told what to do, by the
-supervisor."""
+"""One process of a server with several: its connections and commands come from the supervisor."""
 
 from __future__ import annotations
 
@@ -17,17 +16,17 @@ from sayahead.server.operation.siblings import Siblings
 
 log = logging.getLogger("sayahead.server")
 ANSWER_S = 1.0
-"""How long others have to answer."""
+"""Time for the other processes to answer."""
 BEAT_S = 0.25
-"""How often a process tells that it is alive."""
+"""Interval of the heartbeat."""
 AT_ONCE = 64
-"""Connections that are taken in one turn of the event loop."""
+"""Most connections taken in one turn of the event loop."""
 LINE_BYTES = 1 << 24
-"""Length of a message between processes."""
+"""Longest message between processes."""
 
 
 class Handed(socket.socket):
-    """An accepted connection, of which it is told when it is closed."""
+    """A socket that calls ``tell`` when it is closed."""
 
     tell: Callable[[], None] | None = None
 
@@ -39,12 +38,12 @@ class Handed(socket.socket):
 
 
 def address(host: str, port: int) -> str:
-    """What an address of the settings is called between processes."""
+    """Return the name of an address between processes."""
     return f"{host} {port}"
 
 
 class Child(Siblings):
-    """The other processes, reached by way of the supervisor."""
+    """The other processes, reached through the supervisor."""
 
     def __init__(
         self,
@@ -54,14 +53,14 @@ class Child(Siblings):
         numbers: Mapping[str, int],
         **options: Any,
     ) -> None:
-        """``door``: where connections come, each with its address; ``line``: where messages come
-        and go; ``numbers``: the port of each address. The rest is that of ``Siblings``."""
+        """``door``: receives connections, each with its address; ``line``: carries messages;
+        ``numbers``: the port of each address. The rest is that of ``Siblings``."""
         super().__init__(*arguments, **options)
         self._door, self._line, self._numbers = door, line, numbers
         self._makers = dict[str, Callable[[], asyncio.BaseProtocol]]()
         self._writer: asyncio.StreamWriter | None = None
-        self._asked_for = dict[int, asyncio.Future[list[Any]]]()
-        self._count = self._closed = self._unacknowledged = 0
+        self._open_questions = dict[int, asyncio.Future[list[Any]]]()
+        self._question_count = self._closed_count = self._unacknowledged_count = 0
         self._tasks = set[asyncio.Task[Any]]()
 
     def number(self, host: str, port: int) -> int:
@@ -79,8 +78,8 @@ class Child(Siblings):
 
     @contextlib.asynccontextmanager
     async def joined(self, beat: Callable[[], None]) -> AsyncIterator[None]:
-        """Take connections and messages while inside; ``beat`` is called again and again to tell
-        how things are."""
+        """Receive connections and messages while inside; ``beat`` is called at each heartbeat to
+        publish the state."""
         loop = asyncio.get_running_loop()
         reader, self._writer = await asyncio.open_connection(sock=self._line, limit=LINE_BYTES)
         self._spawn(self._read(reader))
@@ -102,6 +101,7 @@ class Child(Siblings):
         task.add_done_callback(self._tasks.discard)
 
     async def _beat(self, beat: Callable[[], None]) -> None:
+        """Publish the heartbeat until cancelled."""
         while True:
             beat()
             self.counters.tell(Process.BEAT, time.monotonic())
@@ -110,25 +110,27 @@ class Child(Siblings):
     # Connections.
 
     def _receive(self) -> None:
+        """Take connections from the supervisor and acknowledge them."""
         for _ in range(AT_ONCE):
             try:
                 name, files, _, _ = socket.recv_fds(self._door, 256, 1)
             except (BlockingIOError, InterruptedError):
                 break
             if not files:
-                # The supervisor has gone; the line says so, too.
+                # The supervisor has gone; ``_read`` handles that.
                 asyncio.get_running_loop().remove_reader(self._door)
                 break
-            self._unacknowledged += 1
+            self._unacknowledged_count += 1
             peer = Handed(fileno=files[0])
-            peer.tell = self._one_closed
+            peer.tell = self._on_closed
             self._spawn(self._begin(name.decode(), peer))
-        if self._unacknowledged:
+        if self._unacknowledged_count:
             with contextlib.suppress(BlockingIOError):
-                self._door.send(str(self._unacknowledged).encode())
-                self._unacknowledged = 0
+                self._door.send(str(self._unacknowledged_count).encode())
+                self._unacknowledged_count = 0
 
     async def _begin(self, name: str, peer: Handed) -> None:
+        """Serve a connection with the protocol of its address."""
         make = self._makers.get(name)
         try:
             if make is None:
@@ -138,26 +140,28 @@ class Child(Siblings):
         except OSError:
             peer.close()
 
-    def _one_closed(self) -> None:
-        self._closed += 1
-        self.counters.tell(Process.CLOSED, self._closed)
+    def _on_closed(self) -> None:
+        self._closed_count += 1
+        self.counters.tell(Process.CLOSED, self._closed_count)
 
     # Messages.
 
     async def ask(self, what: str, value: Any = None) -> list[Any]:
+        """Ask all other processes through the supervisor."""
         if self._writer is None:
             return []
-        self._count += 1
-        number = self._count
-        future = self._asked_for[number] = asyncio.get_running_loop().create_future()
+        self._question_count += 1
+        number = self._question_count
+        future = self._open_questions[number] = asyncio.get_running_loop().create_future()
         self._write({"what": what, "value": value, "ask": number})
         try:
-            # The supervisor answers with what it has by then; it may have gone itself.
+            # Twice the time, because the supervisor itself waits that long for answers; it may have
+            # gone itself.
             return await asyncio.wait_for(future, 2 * ANSWER_S)
         except TimeoutError:
             return []
         finally:
-            del self._asked_for[number]
+            del self._open_questions[number]
 
     def tell(self, index: int, what: str, value: Any = None) -> None:
         self._write({"what": what, "value": value, "to": index})
@@ -167,25 +171,27 @@ class Child(Siblings):
             self._writer.write(json.dumps(row).encode() + b"\n")
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
+        """Handle the supervisor's messages; when it has gone, finish the texts and end."""
         with contextlib.suppress(OSError):
             while line := await reader.readline():
                 row = json.loads(line)
                 if "answers" in row:
-                    future = self._asked_for.get(row["answers"])
+                    future = self._open_questions.get(row["answers"])
                     if future is not None and not future.done():
                         future.set_result(row["values"])
                 else:
                     self._spawn(self._answer(row))
-        # Without a supervisor nobody comes any more, and nobody ends this process.
-        if (drain := self.asked.get("drain")) is not None:
+        # Without a supervisor, no connection comes any more, and nobody would end this process.
+        if (drain := self.handlers.get("drain")) is not None:
             log.error("The supervisor has gone: this process lets its texts end, and ends.")
             await drain(None)
 
     async def _answer(self, row: dict[str, Any]) -> None:
-        asked = self.asked.get(row["what"])
+        """Carry out another process's request, and answer if it wants that."""
+        handler = self.handlers.get(row["what"])
         value = None
         try:
-            value = None if asked is None else await asked(row.get("value"))
+            value = None if handler is None else await handler(row.get("value"))
         except Exception:
             log.exception("What another process asked for failed", extra={"what": row["what"]})
         if row.get("ask") is not None:

@@ -1,4 +1,4 @@
-"""The server as a process: uvicorn, signals, and a way to cut off a peer that does not read."""
+"""The server as a process: uvicorn, its ports, and signals."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from sayahead.server.reload import Reloader
 from sayahead.sound.files import OutputError
 
 MEANINGLESS = "SIGUSR1 SIGUSR2 SIGALRM SIGVTALRM SIGPROF SIGIO".split()
-"""Signals that end a process by default, and nothing else: a server tells of itself instead."""
+"""Signals that would end a process by default; on these, the server logs its state instead."""
 log = logging.getLogger("sayahead.server")
 
 
 class Server(uvicorn.Server):
-    """uvicorn that lets texts being spoken finish before it goes down."""
+    """A uvicorn server that lets texts finish before it stops."""
 
     def __init__(self, hub: Hub) -> None:
         settings = hub.settings
@@ -59,21 +59,21 @@ class Server(uvicorn.Server):
             "ssl_certfile": settings.certificate,
             "ssl_keyfile": settings.certificate_key,
         }
-        # X-Forwarded-For is read by the application, of proxies that the settings name.
+        # The application reads X-Forwarded-For itself, of the proxies in the settings only.
         tls["proxy_headers"] = False
         options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
         self._hub = hub
         self.interrupted = False
-        """Whether Ctrl-C has come."""
+        """Whether Ctrl-C was pressed."""
         self._reloader = Reloader(hub)
         super().__init__(uvicorn.Config(create_app(hub, self._reloader), **options))
         hub.changed.append(self._take_over)
         self._reloading: asyncio.Task[None] | None = None
         self._draining: asyncio.Task[None] | None = None
         self._tls: ssl.SSLContext | None = None
-        # What takes connections that another process has accepted.
-        self._handed = contextlib.AsyncExitStack()
-        hub.siblings.asked |= {
+        # Receives connections that the supervisor accepted.
+        self._handover = contextlib.AsyncExitStack()
+        hub.siblings.handlers |= {
             "drain": self._asked_to_drain,
             "reload": self._asked_to_reload,
             "end": self._asked_to_end,
@@ -87,7 +87,7 @@ class Server(uvicorn.Server):
         return int(self.servers[0].sockets[0].getsockname()[1])
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until a signal. OutputError if a port cannot be had."""
+        """Serve until a signal. OutputError if a port cannot be opened."""
         settings = self._hub.settings
         asyncio.run(
             self.serve([bind(settings.host, settings.port)] if sockets is None else sockets)
@@ -95,7 +95,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         if (context := self.config.ssl) is not None:
-            # asyncio tells of an encrypted connection only once its handshake is over.
+            # asyncio reports a TLS connection only after its handshake; ``encrypting`` counts it
+            # before that.
             self.config.ssl = None
             self._tls = context
             make = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
@@ -103,10 +104,10 @@ class Server(uvicorn.Server):
         self.config.backlog = accepted_at_once(self._hub.limits)
         await super().startup(sockets)
         for listener in sockets or ():
-            # The others wait outside meanwhile.
+            # Further connections wait in the system's queue.
             listener.listen(ACCEPTED)
         if self.started:
-            # Not on Windows, and not where it runs beside the main thread.
+            # Signal handlers are not available on Windows and outside of the main thread.
             with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
                 loop = asyncio.get_running_loop()
                 loop.add_signal_handler(signal.SIGHUP, self.reload)
@@ -121,7 +122,7 @@ class Server(uvicorn.Server):
                 tell_address(self._hub.settings, self.port, open_to_all=open_to_all)
 
     async def _take_connections(self, siblings: Child) -> None:
-        """Serve connections that the supervisor hands over."""
+        """Serve the connections that the supervisor hands over."""
         settings = self._hub.settings
         protocol = cast(Callable[..., asyncio.Protocol], self.config.http_protocol_class)
         make = functools.partial(
@@ -131,11 +132,11 @@ class Server(uvicorn.Server):
             app_state=self.lifespan.state,
         )
         listening = siblings.listening(settings.host, settings.port, make)
-        await self._handed.enter_async_context(listening)
-        await self._handed.enter_async_context(siblings.joined(self._hub.beat))
+        await self._handover.enter_async_context(listening)
+        await self._handover.enter_async_context(siblings.joined(self._hub.beat))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._handed.aclose()
+        await self._handover.aclose()
         await super().shutdown(sockets)
 
     async def _asked_to_drain(self, _: Any) -> None:
@@ -150,19 +151,20 @@ class Server(uvicorn.Server):
         self.force_exit = True
 
     def _tell(self, number: int) -> None:
-        """A signal came that would end a process that does not know it."""
-        told = {
+        """Log the server's state, on a signal that would end a process that does not handle it."""
+        fields = {
             "signal": signal.Signals(number).name,
             "places": self._hub.taken,
             "of": self._hub.most,
         }
-        log.info("signal", extra=told | {"connections": self._hub.connections})
+        log.info("signal", extra=fields | {"connections": self._hub.connections})
 
     def reload(self) -> None:
-        """Take over what has changed; to be called on the server's own thread."""
+        """Adopt changed files; called on the event loop's thread."""
         self._reloading = asyncio.get_running_loop().create_task(self._reloader.reload())
 
     def _take_over(self) -> None:
+        """Use the limits and the certificate of changed settings."""
         settings = self._hub.settings
         self.lifespan.state["limits"] = settings.limits
         if settings.certificate is not None and self._tls is not None:
@@ -170,14 +172,14 @@ class Server(uvicorn.Server):
             try:
                 context.load_cert_chain(settings.certificate, settings.certificate_key, password="")
             except OSError as error:
-                # It was good a moment ago: it is being written, and the next look finds it changed.
+                # It was valid a moment ago, so it is being written; the next poll sees the change.
                 log.error("The certificate stays as it was.", extra={"why": str(error)})
             else:
-                # Connections that are open keep the one they began with.
+                # Open connections keep the certificate that they began with.
                 self._tls = context
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Drain at the first signal, end at the second."""
+        """Drain at the first signal; end at once at the second."""
         self.interrupted = self.interrupted or sig == signal.SIGINT
         if self._draining is not None or not self.started:
             super().handle_exit(signal.SIGINT if self.should_exit else sig, frame)
@@ -185,7 +187,7 @@ class Server(uvicorn.Server):
         self.drain()
 
     def drain(self) -> None:
-        """Admit no more, wait for texts being spoken, end; to be called on the server's own
+        """Admit nobody, wait for texts being spoken, then end; called on the event loop's
         thread."""
         self._draining = asyncio.get_event_loop().create_task(self._drain())
 
@@ -197,7 +199,7 @@ class Server(uvicorn.Server):
 
 
 def tell_address(settings: Settings, port: int, *, open_to_all: bool) -> None:
-    """Say in the log where the server can be reached, and by whom."""
+    """Log where the server can be reached, and warn if no key is needed."""
     scheme = "https" if settings.certificate else "http"
     log.info("listening", extra={"url": f"{scheme}://{bracketed(settings.host)}:{port}"})
     if settings.page:
@@ -212,12 +214,12 @@ def tell_address(settings: Settings, port: int, *, open_to_all: bool) -> None:
 
 
 def bracketed(host: str) -> str:
-    """A host as an address of the web has it."""
+    """Return a host as it is written in a URL."""
     return f"[{host}]" if ":" in host else host
 
 
 def check_ports(settings: Settings) -> None:
-    """OutputError if one of the settings' ports cannot be had, or one is to be used twice."""
+    """Raise OutputError if a port in the settings cannot be opened, or is used twice."""
     with contextlib.ExitStack() as opened:
         for host, port in ports(settings):
             listener = bind(host, port)
@@ -226,27 +228,30 @@ def check_ports(settings: Settings) -> None:
 
 
 def ports(settings: Settings) -> Iterator[tuple[str, int]]:
-    """Hosts and ports that a server of these settings listens on."""
+    """Yield the hosts and ports that a server listens on."""
     yield settings.host, settings.port
     for own in settings.protocols:
         yield from own.addresses(settings)
 
 
 def reserve(host: str, port: int) -> socket.socket:
-    """A socket that keeps an address for several processes, each of which listens there with a
-    socket of its own. OutputError if somebody else has it."""
-    # One that others may share would not notice who has it.
+    """Return a socket that reserves an address on which each process will listen itself.
+    OutputError if it is in use."""
+    # With SO_REUSEPORT the bind below would succeed even if another server had the port.
     bind(host, port).close()
     return bind(host, port, shared=True)
 
 
 def bind(host: str, port: int, *, shared: bool = False) -> socket.socket:
-    """A socket at an address. OutputError if it cannot be had."""
+    """Return a socket bound to an address. OutputError if that is not possible.
+
+    ``shared``: whether other sockets may be bound to it, too.
+    """
     try:
-        family, kind, number, _, address = socket.getaddrinfo(
+        family, socket_type, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listener = socket.socket(family, kind, number)
+        listener = socket.socket(family, socket_type, protocol)
     except OSError as error:
         raise OutputError(
             f"{host} is not an address of this machine: {error.strerror or error}."

@@ -1,10 +1,11 @@
-"""A server of several processes: who owns its ports, hands out connections, and starts, restarts
-and ends the others.
+"""A server of several processes: the supervisor owns its ports, hands out connections, and starts,
+restarts and ends the other processes.
 
-An interpreter uses little more than one processor core, so each core has a process. Connections are
-accepted here and handed to the process that has the fewest, which spreads them evenly however few
-there are; the voices are loaded here before the processes are forked, so that these share their
-memory."""
+A Python interpreter uses little more than one core, so there is a process for each core. The
+supervisor accepts connections and passes each to the process with the fewest, which balances them
+even if there are few. It loads the voices before it forks, so that the processes share their
+memory.
+"""
 
 from __future__ import annotations
 
@@ -61,23 +62,23 @@ from sayahead.text.saying.lexicon import Lexicon
 
 log = logging.getLogger("sayahead.server")
 BACKLOG = 1024
-"""Connections that wait to be accepted."""
+"""Connections that may wait to be accepted."""
 FULL = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 PAUSE_S = 0.1
-"""How long nobody is accepted where there are too many files."""
+"""Pause of accepting when no file descriptor is free."""
 BACKOFF_S = 0.1
-"""Until an ended process is started again, twice as long each time."""
+"""Delay of the first restart of a process; doubled each time."""
 MAX_BACKOFF_S = 5.0
-"""The longest of these waits."""
+"""Longest delay of a restart."""
 STEADY_S = 60.0
-"""A process that had lived so long is started again after the first of them."""
+"""After this lifetime, a process's delay starts again with the first one."""
 END_S = 2.0
-"""How long processes that are told to end at once have for it."""
+"""Time for processes to end before they are killed."""
 
 
 def processes_of(settings: Settings) -> int:
-    """How many processes a server of these settings has: one where connections cannot be handed to
-    another."""
+    """Return how many processes a server has; one if this system cannot pass connections between
+    processes."""
     wanted = processes_for(settings)
     if wanted > 1 and not (hasattr(socket, "send_fds") and hasattr(socket, "AF_UNIX")):
         log.warning("One process with threads: this system hands no connections to others.")
@@ -87,7 +88,7 @@ def processes_of(settings: Settings) -> int:
 
 @dataclass(slots=True)
 class Shared:
-    """What every process of a server gets, wherever it is started."""
+    """What the supervisor passes to every process it starts."""
 
     settings: Settings
     config: Path | None
@@ -100,30 +101,31 @@ class Shared:
     measured: int
     numbers: dict[str, int]
     voices: Voices | None
-    """Those that are loaded, where they can be shared."""
+    """The loaded voices, if the processes are forked."""
     given: bool
-    """Whether they take the place of those of the settings, for tests."""
+    """Whether these replace the voices of the settings, for tests."""
 
 
 @dataclass(slots=True)
 class ServerProcess:
-    """A process as the supervisor knows it."""
+    """A process as the supervisor sees it."""
 
     index: int
     process: Any
     door: socket.socket
     line: socket.socket
     log: socket.socket
-    begun: float
+    start_time: float
     started: bool = False
-    given: int = 0
-    """Connections that it was handed."""
+    """Whether it serves."""
+    connections: int = 0
+    """Connections that it was handed in its life."""
     writer: asyncio.StreamWriter | None = None
     lines: Lines = field(default_factory=Lines)
     waiting: deque[tuple[str, socket.socket]] = field(default_factory=deque)
-    """Connections for which its door had no room."""
+    """(address, socket) of connections that wait because its socket is full."""
     sent: deque[tuple[str, socket.socket]] = field(default_factory=deque)
-    """Those that it has not said it has."""
+    """(address, socket) of connections that it has not acknowledged."""
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
 
     def write(self, row: dict[str, Any]) -> None:
@@ -133,7 +135,7 @@ class ServerProcess:
 
 
 class Answers:
-    """What processes answer to one question, by their numbers."""
+    """The answers of several processes to one question, by their numbers."""
 
     def __init__(self, wanted: int) -> None:
         self._wanted = wanted
@@ -143,7 +145,7 @@ class Answers:
             self.complete.set()
 
     def add(self, index: int, value: Any) -> None:
-        """Another one has answered."""
+        """Record an answer."""
         self.values[index] = value
         if len(self.values) >= self._wanted:
             self.complete.set()
@@ -162,14 +164,16 @@ class Supervisor:
         voices: Voices | None = None,
         method: str | None = None,
     ) -> None:
-        """``voices`` take the place of those of the settings, for tests; ``method``: how processes
-        are started, as ``multiprocessing`` calls it (None: forked on Linux, where that is safe, and
-        spawned elsewhere)."""
+        """``voices`` replace those of the settings, for tests.
+
+        ``method``: the start method of ``multiprocessing``; None for fork on Linux, where it is
+        safe, and spawn elsewhere.
+        """
         self._settings, self._config = settings, config
         self._reread = reread or functools.partial(same, settings)
         self._count = processes
         self._voices = voices
-        self._given = voices is not None
+        self._has_given_voices = voices is not None
         self._context: Any = multiprocessing.get_context(
             method or ("fork" if sys.platform == "linux" else "spawn")
         )
@@ -188,14 +192,14 @@ class Supervisor:
         self._accepting = False
         self._draining = self._failed = False
         self.interrupted = False
-        """Whether Ctrl-C has come."""
+        """Whether Ctrl-C was pressed."""
         self._over = asyncio.Event()
-        self._asks = dict[int, Answers]()
-        # What each process has counted when it was last asked, and what those that have ended had.
-        self._counted = dict[int, Samples]()
-        self._gone: Samples = {}
+        self._open_questions = dict[int, Answers]()
+        # The last known metrics of each process, and the sums of those that have ended.
+        self._last_metrics = dict[int, Samples]()
+        self._ended_metrics: Samples = {}
         self._came_up = False
-        self._asked = 0
+        self._question_count = 0
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -204,10 +208,12 @@ class Supervisor:
         return self._numbers[address(self._settings.host, self._settings.port)]
 
     def run(self) -> int:
-        """Serve until a signal; the exit code. OutputError if a port cannot be had, VoiceError for
-        a voice."""
+        """Serve until a signal; return the exit code.
+
+        OutputError if a port cannot be opened, VoiceError if a voice cannot be loaded.
+        """
         try:
-            voices = self._checked()
+            voices = self._check_settings()
             self._open()
             self._prepare(voices)
             asyncio.run(self._serve())
@@ -219,16 +225,17 @@ class Supervisor:
         return int(self._failed)
 
     def _open(self) -> None:
-        """Listen at every address that is handed on, and keep the others for the processes."""
+        """Listen on every address whose connections are handed over, and reserve those that each
+        process opens."""
         settings = self._settings
-        # One that is to be used twice shows only where all are open.
+        # Opens all ports at once: only that shows whether one is used twice.
         check_ports(settings)
-        handed = {(settings.host, settings.port)}
+        handed_places = {(settings.host, settings.port)}
         places = [
             (own.spread, place) for own in settings.protocols for place in own.addresses(settings)
         ]
-        handed |= {place for spread, place in places if spread == "handed"}
-        for host, port in handed:
+        handed_places |= {place for spread, place in places if spread == "handed"}
+        for host, port in handed_places:
             listener = bind(host, port)
             listener.setblocking(False)
             listener.listen(BACKLOG)
@@ -236,15 +243,15 @@ class Supervisor:
             self._numbers[address(host, port)] = listener.getsockname()[1]
         for spread, (host, port) in places:
             if spread == "reused":
-                kept = reserve(host, port)
-                self._reserved.append(kept)
-                self._numbers[address(host, port)] = kept.getsockname()[1]
+                reserved = reserve(host, port)
+                self._reserved.append(reserved)
+                self._numbers[address(host, port)] = reserved.getsockname()[1]
             elif not spread:
                 # The first process opens it.
                 bind(host, port).close()
 
-    def _checked(self) -> Voices:
-        """The voices. ConfigError for settings that no process could serve with."""
+    def _check_settings(self) -> Voices:
+        """Return the voices. ConfigError for settings with which no process could serve."""
         settings = self._settings
         Access(settings)
         if settings.lexicon is not None:
@@ -253,7 +260,8 @@ class Supervisor:
         return self._voices or Voices(settings.voices)
 
     def _prepare(self, voices: Voices) -> None:
-        """Load voices, and measure how many texts the machine holds, before anybody connects."""
+        """Load voices, and measure how many texts the machine can speak at once, before anybody
+        connects."""
         settings = self._settings
         for name in voices.configs if settings.preload else (voices.default,):
             voices.load(name)
@@ -267,16 +275,17 @@ class Supervisor:
         malloc.keep()
 
     async def _serve(self) -> None:
+        """Start all processes and run until the end."""
         self._loop = asyncio.get_running_loop()
         with self._signals(self._loop):
             for index in range(self._count):
-                self._begin(index)
+                self._start_process(index)
             await self._over.wait()
 
     @contextlib.contextmanager
     def _signals(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        """Be told of signals while inside."""
-        wanted: dict[int, Callable[[], None]] = {
+        """Handle signals while inside."""
+        handlers: dict[int, Callable[[], None]] = {
             signal.SIGTERM: self._end,
             signal.SIGINT: self._interrupt,
             signal.SIGHUP: self._reload,
@@ -284,13 +293,13 @@ class Supervisor:
         for name in MEANINGLESS:
             if hasattr(signal, name):
                 number = getattr(signal, name)
-                wanted[number] = lambda number=number: self._tell(number)  # type: ignore[misc]
-        for number, call in wanted.items():
-            loop.add_signal_handler(number, call)
+                handlers[number] = lambda number=number: self._log_status(number)  # type: ignore[misc]
+        for number, handler in handlers.items():
+            loop.add_signal_handler(number, handler)
         try:
             yield
         finally:
-            for number in wanted:
+            for number in handlers:
                 loop.remove_signal_handler(number)
 
     # What operators want.
@@ -300,16 +309,16 @@ class Supervisor:
         self._end()
 
     def _end(self) -> None:
-        """Drain at the first signal, end at the second."""
+        """Drain at the first signal; end at once at the second."""
         if self._draining:
-            self._all("end")
+            self._broadcast("end")
             assert self._loop is not None
             self._loop.call_later(END_S, self._kill)
             return
         self._draining = True
         taken = int(self._counters.all(Process.CONNECTIONS).sum())
         log.info("draining", extra={"connections": taken})
-        self._all("drain")
+        self._broadcast("drain")
         if not self._members:
             self._over.set()
 
@@ -318,24 +327,25 @@ class Supervisor:
             member.process.kill()
 
     def _reload(self) -> None:
-        """Take over changed files."""
-        self._all("reload")
+        """Make all processes adopt changed files."""
+        self._broadcast("reload")
 
-    def _tell(self, number: int) -> None:
-        """A signal came that would end a process that does not know it."""
+    def _log_status(self, number: int) -> None:
+        """Log the server's state, on a signal that would end a process that does not handle it."""
         row = {"signal": signal.Signals(number).name, "processes": len(self._members)}
         row["places"] = int(self._counters.all(Process.TAKEN).sum())
         row["connections"] = int(self._counters.all(Process.CONNECTIONS).sum())
         log.info("signal", extra=row)
 
-    def _all(self, what: str) -> None:
+    def _broadcast(self, what: str) -> None:
+        """Send a message without a value to all processes."""
         for member in self._members.values():
             member.write({"what": what, "value": None})
 
     # Processes.
 
-    def _begin(self, index: int) -> None:
-        """Start a process."""
+    def _start_process(self, index: int) -> None:
+        """Start process number ``index`` and connect it to this one."""
         assert self._loop is not None
         self._counters.clear(index)
         kind = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
@@ -349,12 +359,13 @@ class Supervisor:
             inherited += [
                 each for one in self._members.values() for each in (one.door, one.line, one.log)
             ]
-        # The file is what all processes map, each with a view of its own.
+        # The open file of the counters is inherited, too; each process maps it itself.
         process = self._context.Process(
             target=main, args=(self._shared(index), *theirs, inherited), daemon=False
         )
         with warnings.catch_warnings():
-            # Of this process's threads only the log's runs on, and a fork has its own.
+            # Python warns of forking with threads; the only one here is the log's, and the child
+            # starts its own.
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         for each in theirs:
@@ -363,14 +374,15 @@ class Supervisor:
             each.setblocking(False)
         member = ServerProcess(index, process, door, line, lines, time.monotonic())
         self._members[index] = member
-        self._loop.add_reader(process.sentinel, self._ended, member)
-        self._loop.add_reader(door, self._acknowledged, member)
-        self._loop.add_reader(lines, self._logged, member)
+        self._loop.add_reader(process.sentinel, self._on_process_ended, member)
+        self._loop.add_reader(door, self._on_acknowledged, member)
+        self._loop.add_reader(lines, self._on_log, member)
         member.tasks.append(self._loop.create_task(self._listen(member)))
 
     def _shared(self, index: int) -> Shared:
+        """Return what a process gets at its start."""
         try:
-            # A process that is started again has what the others have taken over.
+            # A restarted process gets the settings that the others have adopted meanwhile.
             self._settings, _ = taken_over(self._settings, self._reread())
         except (SayaheadError, OSError) as error:
             log.warning(
@@ -388,15 +400,15 @@ class Supervisor:
             self._measured,
             self._numbers,
             self._voices,
-            self._given,
+            self._has_given_voices,
         )
 
-    def _ended(self, member: ServerProcess) -> None:
-        """A process has ended, by itself or otherwise."""
+    def _on_process_ended(self, member: ServerProcess) -> None:
+        """Clean up after a process, and restart it unless the server is ending."""
         assert self._loop is not None
         self._loop.remove_reader(member.process.sentinel)
         member.process.join()
-        self._logged(member)
+        self._on_log(member)
         for each in (member.door, member.log):
             self._loop.remove_reader(each)
         self._loop.remove_writer(member.door)
@@ -404,16 +416,18 @@ class Supervisor:
             task.cancel()
         del self._members[member.index]
         self._counters.clear(member.index)
-        self._gone = merged([self._gone, lasting(self._counted.pop(member.index, {}))])
-        lost = [*member.sent, *member.waiting]
+        self._ended_metrics = merged(
+            [self._ended_metrics, lasting(self._last_metrics.pop(member.index, {}))]
+        )
+        unserved = [*member.sent, *member.waiting]
         member.door.close()
         member.log.close()
         (member.line if member.writer is None else member.writer).close()
         code = member.process.exitcode
         if self._draining:
-            # Who came while it ended is told by those that still have texts to end.
-            for name, peer in lost:
-                self._hand(name, peer)
+            # The remaining processes tell these clients that the server is shutting down.
+            for name, peer in unserved:
+                self._hand_over(name, peer)
             if not self._members:
                 self._over.set()
             return
@@ -421,25 +435,25 @@ class Supervisor:
         row = {"number": member.index, "code": code, "pid": member.process.pid}
         log.log(level, "a process ended", extra=row)
         if not self._came_up:
-            # It never came up: another try would end in the same way.
+            # It failed at its first start, so another try would fail, too.
             self._failed = self._draining = True
-            self._all("end")
-            self._drop(lost)
+            self._broadcast("end")
+            self._drop(unserved)
             if not self._members:
                 self._over.set()
             return
-        lived_s = time.monotonic() - member.begun
+        lived_s = time.monotonic() - member.start_time
         self._failures[member.index] = 1 if lived_s > STEADY_S else self._failures[member.index] + 1
         wait_s = min(MAX_BACKOFF_S, BACKOFF_S * 2 ** (self._failures[member.index] - 1))
-        self._loop.call_later(wait_s, self._again, member.index)
-        self._watch()
-        for name, peer in lost:
-            # Nobody has read of these yet.
-            self._hand(name, peer)
+        self._loop.call_later(wait_s, self._restart, member.index)
+        self._update_accepting()
+        for name, peer in unserved:
+            # No process has read from these connections, so another one can serve them.
+            self._hand_over(name, peer)
 
-    def _again(self, index: int) -> None:
+    def _restart(self, index: int) -> None:
         if not self._draining:
-            self._begin(index)
+            self._start_process(index)
 
     @staticmethod
     def _drop(lost: list[tuple[str, socket.socket]]) -> None:
@@ -448,20 +462,21 @@ class Supervisor:
 
     # Connections.
 
-    def _watch(self) -> None:
-        """Accept connections while there is a process for them."""
+    def _update_accepting(self) -> None:
+        """Accept connections if and only if some process is there to serve them."""
         assert self._loop is not None
-        wanted = self._came_up and any(member.started for member in self._members.values())
-        if wanted == self._accepting:
+        should_accept = self._came_up and any(member.started for member in self._members.values())
+        if should_accept == self._accepting:
             return
-        self._accepting = wanted
+        self._accepting = should_accept
         for name, listener in self._listeners.items():
-            if wanted:
+            if should_accept:
                 self._loop.add_reader(listener, self._accept, name, listener)
             else:
                 self._loop.remove_reader(listener)
 
     def _accept(self, name: str, listener: socket.socket) -> None:
+        """Accept waiting connections and hand them over."""
         for _ in range(AT_ONCE):
             try:
                 peer, _ = listener.accept()
@@ -472,10 +487,10 @@ class Supervisor:
                     raise
                 self._pause(name, listener)
                 return
-            self._hand(name, peer)
+            self._hand_over(name, peer)
 
     def _pause(self, name: str, listener: socket.socket) -> None:
-        """Accept nobody for a moment."""
+        """Stop accepting for a moment."""
         assert self._loop is not None
         loop = self._loop
         loop.remove_reader(listener)
@@ -486,9 +501,9 @@ class Supervisor:
 
         loop.call_later(PAUSE_S, resume)
 
-    def _hand(self, name: str, peer: socket.socket) -> None:
-        """Give a connection to the process that has the fewest; to one that is late only where all
-        are."""
+    def _hand_over(self, name: str, peer: socket.socket) -> None:
+        """Give a connection to the process with the fewest; to one that is late or silent only if
+        all are."""
         members = [member for member in self._members.values() if member.started]
         if not members:
             peer.close()
@@ -498,7 +513,7 @@ class Supervisor:
 
         def load(member: ServerProcess) -> tuple[bool, bool, float]:
             index = member.index
-            has = member.given - counters.of(Process.CLOSED, index)
+            has = member.connections - counters.of(Process.CLOSED, index)
             return (
                 counters.of(Process.BEAT, index) < stale,
                 counters.of(Process.LATE, index) > 0,
@@ -506,12 +521,12 @@ class Supervisor:
             )
 
         member = min(members, key=load)
-        member.given += 1
+        member.connections += 1
         member.waiting.append((name, peer))
         self._flush(member)
 
     def _flush(self, member: ServerProcess) -> None:
-        """Send a process the connections that wait for it, as far as there is room."""
+        """Send a process its waiting connections until its socket is full."""
         assert self._loop is not None
         while member.waiting:
             name, peer = member.waiting[0]
@@ -521,13 +536,14 @@ class Supervisor:
                 self._loop.add_writer(member.door, self._flush, member)
                 return
             except OSError:
-                # It has ended, which is told apart; then others get what it has not.
+                # The process has ended; its sentinel reports that, and its connections go to
+                # others.
                 return
             member.sent.append(member.waiting.popleft())
         self._loop.remove_writer(member.door)
 
-    def _acknowledged(self, member: ServerProcess) -> None:
-        """A process has its connections: they are its own now."""
+    def _on_acknowledged(self, member: ServerProcess) -> None:
+        """Close this process's copies of connections that a process has received."""
         with contextlib.suppress(OSError, ValueError):
             for _ in range(int(member.door.recv(64) or b"0")):
                 member.sent.popleft()[1].close()
@@ -535,18 +551,20 @@ class Supervisor:
     # Messages.
 
     async def _listen(self, member: ServerProcess) -> None:
+        """Read a process's messages until it ends."""
         reader, member.writer = await asyncio.open_connection(sock=member.line, limit=LINE_BYTES)
         with contextlib.suppress(OSError, ValueError):
             while line := await reader.readline():
-                self._take(member, json.loads(line))
+                self._on_message(member, json.loads(line))
 
-    def _take(self, member: ServerProcess, row: dict[str, Any]) -> None:
-        """A process says something, or asks something of the others."""
+    def _on_message(self, member: ServerProcess, row: dict[str, Any]) -> None:
+        """Handle a message: an answer, the start, a question to the others, or a message to one of
+        them."""
         if "answer" in row:
-            if (answers := self._asks.get(row["answer"])) is not None:
+            if (answers := self._open_questions.get(row["answer"])) is not None:
                 answers.add(member.index, row["value"])
         elif row["what"] == "started":
-            self._up(member)
+            self._on_started(member)
         elif row.get("ask") is not None:
             assert self._loop is not None
             member.tasks.append(self._loop.create_task(self._ask_others(member, row)))
@@ -554,45 +572,48 @@ class Supervisor:
             other.write({"what": row["what"], "value": row["value"]})
 
     async def _ask_others(self, member: ServerProcess, row: dict[str, Any]) -> None:
-        """Ask all other processes on behalf of one, and tell it what they answer in time."""
+        """Ask all other processes on behalf of one, and send it the answers that come in time."""
         others = [each for each in self._members.values() if each is not member and each.started]
-        self._asked += 1
-        number = self._asked
-        answers = self._asks[number] = Answers(len(others))
+        self._question_count += 1
+        number = self._question_count
+        answers = self._open_questions[number] = Answers(len(others))
         for each in others:
             each.write({"what": row["what"], "value": row["value"], "ask": number})
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(answers.complete.wait(), ANSWER_S)
-        del self._asks[number]
+        del self._open_questions[number]
         values = list(answers.values.values())
         if row["what"] == "metrics":
             values = self._with_known(member.index, answers.values | {member.index: row["value"]})
         member.write({"answers": row["ask"], "values": values})
 
-    def _with_known(self, asking: int, counted: dict[int, Samples]) -> list[Samples]:
-        """What all but the one that asks have counted, also those that did not answer or have
-        ended: sums that were told once never shrink."""
-        self._counted |= {index: row for index, row in counted.items() if row}
-        others = [row for index, row in self._counted.items() if index != asking]
-        return [*others, self._gone]
+    def _with_known(self, asking: int, metrics: dict[int, Samples]) -> list[Samples]:
+        """Return the metrics of all processes but the asking one.
 
-    def _up(self, member: ServerProcess) -> None:
-        """A process serves."""
+        Includes the last known values of those that did not answer or have ended, so that no sum
+        ever decreases.
+        """
+        self._last_metrics |= {index: row for index, row in metrics.items() if row}
+        others = [row for index, row in self._last_metrics.items() if index != asking]
+        return [*others, self._ended_metrics]
+
+    def _on_started(self, member: ServerProcess) -> None:
+        """A process serves: once all do, begin to accept connections."""
         member.started = True
         if self._came_up:
             log.info("a process began", extra={"number": member.index, "pid": member.process.pid})
         elif sum(each.started for each in self._members.values()) == self._count:
-            # Connections that came before are served now, by all.
+            # Connections wait until now, so that they are spread over all processes.
             self._came_up = True
             row = {"processes": self._count, "threads": threads_for(self._settings, self._count)}
             log.info("processes", extra=row)
             tell_address(self._settings, self.port, open_to_all=Access(self._settings).open)
-        self._watch()
+        self._update_accepting()
         if self._draining:
             member.write({"what": "drain", "value": None})
 
-    def _logged(self, member: ServerProcess) -> None:
-        """Write what a process has for the log."""
+    def _on_log(self, member: ServerProcess) -> None:
+        """Write a process's log records."""
         data = b""
         with contextlib.suppress(OSError):
             while part := member.log.recv(1 << 16):
@@ -606,13 +627,14 @@ class Supervisor:
 
 
 def same(settings: Settings) -> Settings:
-    """Settings that nobody changes; a process that is spawned can be given no lambda."""
+    """Return the settings unchanged. A named function, because a spawned process cannot receive a
+    lambda."""
     return settings
 
 
 def memory_folder() -> str | None:
-    """A folder in memory, where the system has one that can be written; None: the usual one for
-    temporary files."""
+    """Return a folder in memory if the system has one, else None for the default temporary
+    folder."""
     shm = "/dev/shm"
     return shm if sys.platform == "linux" and os.access(shm, os.W_OK | os.X_OK) else None
 
@@ -624,8 +646,12 @@ def main(
     lines: socket.socket,
     inherited: list[socket.socket],
 ) -> None:
-    """One process, from its start to its end."""
-    # What the fork has brought along is the supervisor's: its event loop, its signals, its sockets.
+    """Run one process from its start to its end.
+
+    ``door``: receives connections; ``line``: carries messages; ``lines``: takes the log;
+    ``inherited``: the supervisor's sockets, which a fork closes.
+    """
+    # A fork inherits the supervisor's event loop, signal handlers and sockets.
     asyncio.events._set_running_loop(None)
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

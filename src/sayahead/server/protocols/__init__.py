@@ -13,6 +13,5 @@ jambonz page wyoming google
 PROTOCOLS: Extensible[Any] = Extensible(
     "sayahead.protocols", {name: f"sayahead.server.protocols.{name}" for name in OWN.split()}
 )
-"""Modules with any of ``routes(hub)``, what is served over HTTP; ``listening(hub)``, a context
-manager in which the hub is served otherwise; and ``SETTINGS``, a class of
-``operation.settings.ProtocolSettings``."""
+"""Modules with any of ``routes(hub)``, the HTTP routes; ``listening(hub)``, a context manager that
+serves other ports; and ``SETTINGS``, a subclass of ``operation.settings.ProtocolSettings``."""

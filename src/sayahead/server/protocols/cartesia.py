@@ -1,5 +1,5 @@
-"""Cartesia's socket, ``/tts/websocket``: several contexts, word times, audio in base64; and ``POST
-/tts/bytes``."""
+"""Cartesia's WebSocket ``/tts/websocket``, with several contexts, word times and audio in base64;
+and ``POST /tts/bytes``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from sayahead.sound.formats import AudioFormat, wav_of
 from sayahead.text.styles.table import style
 from sayahead.types import PLAIN, Delivery
 
-# Cartesia lets a connection idle this long.
+# Cartesia closes connections that are idle for this long.
 IDLE_S = 300.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.5, idle_s=IDLE_S)
 ENCODINGS = {
@@ -49,8 +49,8 @@ class Cartesia(SocketProtocol):
 
     def __init__(self, dictionaries: Dictionaries) -> None:
         self._dictionaries = dictionaries
-        # Open utterances, and what the client wants to know of each.
-        self._open = dict[str, _Wishes]()
+        # State of each open utterance.
+        self._open = dict[str, _Utterance]()
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = text_frame(message)
@@ -65,13 +65,14 @@ class Cartesia(SocketProtocol):
             raise MessageError(str(error), utterance=name) from error
 
     def _speak(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Yield the commands for a message with text."""
         text = data.get("transcript", "")
         if not isinstance(text, str):
             raise MessageError("transcript must be a string.", utterance=name)
         if name not in self._open:
             options = options_of(data, self._dictionaries)
             normalized = data.get("use_normalized_timestamps") is True
-            self._open[name] = _Wishes(data.get("add_timestamps") is True, normalized, options)
+            self._open[name] = _Utterance(data.get("add_timestamps") is True, normalized, options)
             yield m.Open(name, options)
         elif data.get("generation_config") is not None:
             yield m.Deliver(name, self._open[name].delivery(table(data, "generation_config")))
@@ -89,7 +90,7 @@ class Cartesia(SocketProtocol):
         match event:
             case m.Audio(name):
                 yield from self._sound(
-                    event, self._open.setdefault(name, _Wishes(False, False, OPTIONS))
+                    event, self._open.setdefault(name, _Utterance(False, False, OPTIONS))
                 )
             case m.Flushed(name, mark):
                 yield say("flush_done", name, 206, flush_done=True, flush_id=mark)
@@ -109,23 +110,24 @@ class Cartesia(SocketProtocol):
                 }
                 yield say("error", failed, m.STATUS.get(code, 400), done=over, **details)
 
-    def _sound(self, audio: m.Audio, wishes: _Wishes) -> Iterable[str]:
+    def _sound(self, audio: m.Audio, wishes: _Utterance) -> Iterable[str]:
+        """Yield the messages for audio and the times of its words."""
         now = time.monotonic()
-        took_ms = round((now - wishes.step) * 1000, 3)
+        step_ms = round((now - wishes.step) * 1000, 3)
         wishes.step = now
-        numbered: dict[str, Any] = {"flush_id": wishes.flushes} if wishes.flushes else {}
+        flush_field: dict[str, Any] = {"flush_id": wishes.flushes} if wishes.flushes else {}
         data = base64.b64encode(audio.data).decode()
-        yield say("chunk", audio.utterance, 206, data=data, step_time=took_ms, **numbered)
+        yield say("chunk", audio.utterance, 206, data=data, step_time=step_ms, **flush_field)
         words: Iterable[m.SpokenWord] = audio.words if wishes.normalized else source_words(audio)
         rows = [(word.text, round(word.onset_s, 4), round(word.offset_s, 4)) for word in words]
         if wishes.times and rows:
             texts, starts, ends = zip(*rows, strict=True)
             times = {"words": texts, "start": starts, "end": ends}
-            yield say("timestamps", audio.utterance, 206, word_timestamps=times, **numbered)
+            yield say("timestamps", audio.utterance, 206, word_timestamps=times, **flush_field)
 
 
-class _Wishes:
-    """What the client wants to know of an utterance, and how far it is."""
+class _Utterance:
+    """What the client wants to know about an utterance, and its state."""
 
     def __init__(self, times: bool, normalized: bool, options: m.Options) -> None:
         self.times = times
@@ -135,8 +137,8 @@ class _Wishes:
         self.step = time.monotonic()
 
     def delivery(self, tuning: dict[str, Any]) -> Delivery:
-        """How a later message wants its text, beside what the first one chose. ConfigError for a
-        wrong factor."""
+        """Return the delivery that a later message wants, relative to the first one's. ConfigError
+        for an invalid factor."""
         speed = (
             factor(tuning, "speed") / self._session.speed
             if tuning.get("speed") is not None
@@ -151,30 +153,30 @@ class _Wishes:
 
 
 def say(kind: str, name: str | None, status: int, *, done: bool = False, **rest: Any) -> str:
-    """A message."""
+    """Return a message."""
     return compact({"type": kind, "context_id": name, "status_code": status, "done": done, **rest})
 
 
 def title_of(code: str) -> str:
-    """An error's code as a title."""
+    """Return an error's code as a title."""
     return code.replace("_", " ").capitalize()
 
 
 def options_of(
     data: dict[str, Any], dictionaries: Dictionaries, *, containers: Collection[str] = ("raw",)
 ) -> m.Options:
-    """What the first message of a context, or a request, chooses. ConfigError for what is unknown
-    or out of range."""
+    """Return the options in the first message of a context, or in a request. ConfigError for an
+    unknown or invalid value."""
     tuning = table(data, "generation_config")
     form = format_of(table(data, "output_format"), containers)
-    # Some clients send the bare name.
+    # Some clients send the name itself.
     voice = data["voice"] if isinstance(data.get("voice"), str) else table(data, "voice").get("id")
     voice = voice if isinstance(voice, str) else None
     speed = factor(tuning, "speed")
     volume = factor(tuning, "volume")
     language = data["language"] if isinstance(data.get("language"), str) else None
-    named = data.get("pronunciation_dict_id")
-    lexicon = None if named is None else dictionaries.get(named).latest[1]
+    dictionary_id = data.get("pronunciation_dict_id")
+    lexicon = None if dictionary_id is None else dictionaries.get(dictionary_id).latest[1]
     session = session_of(tuning, speed=speed, volume=volume, lexicon=lexicon, markup="ssml")
     delivery = emotion_of(tuning)
     return replace(
@@ -183,17 +185,16 @@ def options_of(
 
 
 def emotion_of(tuning: dict[str, Any]) -> Delivery:
-    """The style of an emotion, the first one of several; one that is not in the table of styles
-    changes nothing."""
+    """Return the delivery of the first known style among the emotions; PLAIN if there is none."""
     emotion = tuning.get("emotion")
     names = emotion if isinstance(emotion, list) else [emotion]
-    # Older clients add a level: "positivity:high".
-    found = (style(name.partition(":")[0]) for name in names if isinstance(name, str))
-    return next((delivery for delivery in found if delivery is not None), PLAIN)
+    # Older clients append a level, as in "positivity:high".
+    deliveries = (style(name.partition(":")[0]) for name in names if isinstance(name, str))
+    return next((delivery for delivery in deliveries if delivery is not None), PLAIN)
 
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
-    """The format in output_format. ConfigError for an unknown one."""
+    """Parse ``output_format``. ConfigError for an unknown one."""
     container = form.get("container", "raw")
     encoding = form.get("encoding", "pcm_s16le")
     if not isinstance(container, str) or container not in containers:
@@ -218,7 +219,8 @@ def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
 
 
 def table(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object in a message; empty if it is absent."""
+    """Return an object from a message; empty if it is missing. ConfigError if it is not an
+    object."""
     value = data.get(name)
     if value is not None and not isinstance(value, dict):
         raise ConfigError(f"{name} must be an object.")
@@ -226,7 +228,8 @@ def table(data: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def factor(tuning: dict[str, Any], name: str) -> float:
-    """A factor in generation_config; 1 if it is absent."""
+    """Return a factor from ``generation_config``; 1 if it is missing. ConfigError if it is out of
+    range."""
     value = number(1.0 if tuning.get(name) is None else tuning[name])
     if value is None or not 0 < value <= 4:
         raise ConfigError(f"generation_config.{name} must be a number above 0, at most 4.")
@@ -234,7 +237,7 @@ def factor(tuning: dict[str, Any], name: str) -> float:
 
 
 def failure(error: RequestError) -> Response:
-    """Cartesia's form of an error."""
+    """Return Cartesia's form of an error."""
     body = {"title": title_of(error.code), "message": str(error), "error_code": error.code}
     return JSONResponse(body | {"status_code": error.status}, error.status, error.headers)
 

@@ -1,4 +1,4 @@
-"""When each character is heard, for protocols that report characters instead of words."""
+"""Character times, for protocols that report characters instead of words."""
 
 from __future__ import annotations
 
@@ -10,48 +10,50 @@ from sayahead.server.synthesis import messages as m
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Characters of one chunk of audio; each lasts until the next begins, and the last to the end
-    of the chunk."""
+    """The characters of one chunk of audio. Each lasts until the next begins, the last one until
+    the end of the chunk."""
 
     chars: tuple[str, ...]
-    """The characters, with the blanks between words."""
+    """The characters, including the spaces between words."""
     starts_ms: tuple[int, ...]
-    """When each begins, in milliseconds from the utterance's first sample."""
+    """Start of each, in milliseconds from the utterance's first sample."""
     ends_ms: tuple[int, ...]
-    """When each ends."""
+    """End of each."""
     base_ms: int
-    """Where the alignment before this one ended; 0 for the first."""
+    """End of the alignment before this one; 0 for the first."""
 
     def starts(self, *, absolute: bool) -> list[int]:
-        """When each begins, in milliseconds from the first sample, or from where the last alignment
-        ended."""
+        """Return the start of each, in milliseconds from the first sample (``absolute``) or from
+        ``base_ms``."""
         return [start - (0 if absolute else self.base_ms) for start in self.starts_ms]
 
     @property
     def durations(self) -> list[int]:
-        """How long each lasts, in milliseconds."""
+        """Duration of each, in milliseconds."""
         return [end - start for start, end in zip(self.starts_ms, self.ends_ms, strict=True)]
 
 
 class Aligner:
-    """Gives the chunks of one utterance their characters, spread evenly over their word.
+    """Assigns characters to the chunks of one utterance, spread evenly over their words.
 
-    Alignments follow each other without a gap: each ends where its chunk ends, so that a client
-    that adds up their lengths has the same clock as one that adds up the audio. A chunk in which no
-    character begins gets the next one of the word that goes on, or between words a blank; before
-    the first word it gets none."""
+    Alignments are contiguous: each ends with its chunk, so that a client that adds up durations
+    keeps in step with the audio. A chunk in which no character begins gets the next character of
+    the current word, or a space between words; before the first word it gets none.
+    """
 
     def __init__(self) -> None:
         self._waiting = deque[tuple[str, float]]()
         self._last = ""
         self._last_s = 0.0
         self._base_ms = 0
-        # Whether a blank was reported that the text has yet to bring.
-        self._early = False
+        # Whether a space was reported before the text contained it.
+        self._has_early_space = False
 
     def push(self, audio: m.Audio, *, fill: bool = True) -> Alignment | None:
-        """The characters that begin in a chunk. Without ``fill``, a chunk in which none begins has
-        none."""
+        """Return the characters that begin in a chunk; None if there are none.
+
+        ``fill``: whether to give a chunk a character even if none begins in it.
+        """
         self._add(audio)
         end_s = audio.start_s + audio.duration_s
         entries = list[tuple[str, float]]()
@@ -62,32 +64,35 @@ class Aligner:
                 entries = [(self._waiting.popleft()[0], audio.start_s)]
             elif self._last:
                 entries = [(" ", audio.start_s)]
-                self._early = not self._last.isspace()
+                self._has_early_space = not self._last.isspace()
         return self._alignment(entries, end_s)
 
     def finish(self, end_s: float) -> Alignment | None:
-        """What no chunk has reported, with a blank after the last word, for clients that wait for
-        one."""
-        entries = self._left()
+        """Return the characters that no chunk has reported, with a space after the last word for
+        clients that wait for one."""
+        entries = self._take_waiting()
         if not (entries[-1][0] if entries else self._last or " ").isspace():
             entries.append((" ", end_s))
         return self._alignment(entries, end_s)
 
     def rest(self, end_s: float) -> Alignment | None:
-        """What no chunk has reported."""
-        return self._alignment(self._left(), end_s)
+        """Return the characters that no chunk has reported."""
+        return self._alignment(self._take_waiting(), end_s)
 
-    def _left(self) -> list[tuple[str, float]]:
+    def _take_waiting(self) -> list[tuple[str, float]]:
+        """Remove and return the waiting characters with their times."""
         entries = [*self._waiting]
         self._waiting.clear()
         return entries
 
     def _alignment(self, entries: list[tuple[str, float]], end_s: float) -> Alignment | None:
+        """Return the alignment of (character, start in seconds) pairs up to ``end_s``; None without
+        any."""
         if not entries:
             return None
         base = self._base_ms
         end = max(self._base_ms, round(end_s * 1000))
-        starts = [min(end, max(base, round(at * 1000))) for _, at in entries]
+        starts = [min(end, max(base, round(start_s * 1000))) for _, start_s in entries]
         self._base_ms = end
         self._last = entries[-1][0]
         return Alignment(
@@ -95,28 +100,28 @@ class Aligner:
         )
 
     def _add(self, audio: m.Audio) -> None:
-        """Take in the text of a chunk, each character at its time."""
-        at = audio.text_start
-        ends = list(audio.words)
-        for place, char in enumerate(audio.text, audio.text_start):
-            while ends and ends[0].end <= place:
-                ends.pop(0)
-            if self._early:
-                self._early = False
+        """Queue the characters of a chunk's text with their times."""
+        text_start = audio.text_start
+        words = list(audio.words)
+        for position, char in enumerate(audio.text, audio.text_start):
+            while words and words[0].end <= position:
+                words.pop(0)
+            if self._has_early_space:
+                self._has_early_space = False
                 if char.isspace():
                     continue
-            if ends and ends[0].start <= place:
-                self._last_s = max(self._last_s, spread(ends[0], place, at))
+            if words and words[0].start <= position:
+                self._last_s = max(self._last_s, spread(words[0], position, text_start))
             else:
                 self._last_s = max(
-                    [self._last_s, *(word.offset_s for word in audio.words if word.end <= place)]
+                    [self._last_s, *(word.offset_s for word in audio.words if word.end <= position)]
                 )
             self._waiting.append((char, self._last_s))
 
 
 def spread(word: m.SpokenWord, place: int, first: int) -> float:
-    """When a character of a word is heard, seconds; those before ``first`` were reported
-    already."""
+    """Return the time of the character at ``place`` of a word, in seconds; those before ``first``
+    were reported already."""
     start = max(word.start, first)
     return word.onset_s + (word.offset_s - word.onset_s) * (place - start) / max(
         1, word.end - start
@@ -124,8 +129,8 @@ def spread(word: m.SpokenWord, place: int, first: int) -> float:
 
 
 def source_words(audio: m.Audio) -> list[m.SpokenWord]:
-    """The words that begin in a chunk, as they are written: "Dr." and not "Doctor"; not those that
-    are not written."""
+    """Return the words that begin in a chunk as they are written ("Dr.", not "Doctor"); words that
+    are not in the text are left out."""
     start = audio.text_start
     written = [word for word in audio.words if word.end > word.start]
     return [

@@ -1,5 +1,5 @@
-"""Voices of clips over HTTP, by ElevenLabs' endpoint for them: for keys that may, or, without keys,
-on this machine."""
+"""Cloned voices: makes a voice from a clip, by ElevenLabs' API. Allowed for some keys or, without
+keys, on this machine."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ PATH = "/v1/voices/add"
 ALL = "*"
 """Stands for all keys."""
 MAX_BYTES = 8_000_000
-"""Of a form with a clip: 20 s of two channels at 48 kHz have half of that."""
+"""Largest form with a clip: 20 s of stereo at 48 kHz take half of this."""
 MAX_BODY_S = 60.0
 MAX_MAKING_S = 300.0
 NICENESS = "10"
-"""The fit runs behind speech, in a process of its own."""
+"""Priority of the process that fits a voice, below that of speech."""
 COMMAND = (sys.executable, "-m", "sayahead", "voices", "from-clip")
 ERROR = "sayahead: error: "
 OPTIONS = ("consent", "language", "description", "near")
@@ -63,17 +63,17 @@ SETTINGS = ClipSettings
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A voice that is to be made."""
+class ClipRequest:
+    """The voice to make from a clip."""
 
     name: str
     clip: bytes
     options: Mapping[str, str]
-    """By the name of the option."""
+    """Options of the command, by name."""
 
 
 def routes(hub: Hub) -> list[BaseRoute]:
-    """The endpoint, and whether a caller may use it."""
+    """Return the routes to make a voice, and to ask whether a caller may."""
     making = asyncio.Lock()
 
     @answers(hub, failure, tokens=False)
@@ -92,7 +92,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         async with making:
             body = await clip_body(request)
             kind = request.headers.get("content-type", "")
-            wanted = await aside(hub, request, lambda: wanted_of(uploaded(body, kind)))
+            wanted = await aside(hub, request, lambda: parse_form(uploaded(body, kind)))
             await asyncio.to_thread(offer, hub, wanted)
         return JSONResponse({"voice_id": wanted.name, "requires_verification": False})
 
@@ -100,7 +100,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
 
 def refused(hub: Hub, request: Request, caller: Caller) -> str | None:
-    """Why a caller may make no voice; None: it may."""
+    """Return why a caller may not make a voice, or None if it may."""
     if hub.settings.voices:
         return "This server offers the voices that its settings name, and no others."
     if not hub.access.open:
@@ -110,7 +110,7 @@ def refused(hub: Hub, request: Request, caller: Caller) -> str | None:
             if {ALL, caller.name} & set(allowed)
             else "This key may not make voices: see the setting clip_keys."
         )
-    # A proxy on this machine that is not named in the settings stands for clients elsewhere.
+    # A proxy on this machine that the settings do not name forwards requests from elsewhere.
     if loopback(caller.address) and "x-forwarded-for" not in request.headers:
         return None
     return (
@@ -120,7 +120,7 @@ def refused(hub: Hub, request: Request, caller: Caller) -> str | None:
 
 
 async def clip_body(request: Request) -> bytes:
-    """The bytes of a form with a clip. RequestError if they are too many or late."""
+    """Return the bytes of a form with a clip. RequestError if it is too large or late."""
     body = bytearray()
     try:
         async with asyncio.timeout(MAX_BODY_S):
@@ -140,8 +140,8 @@ async def clip_body(request: Request) -> bytes:
     return bytes(body)
 
 
-def wanted_of(fields: Mapping[str, bytes]) -> Wanted:
-    """A form's fields. RequestError for one that is missing."""
+def parse_form(fields: Mapping[str, bytes]) -> ClipRequest:
+    """Parse the fields of a form. RequestError if one is missing."""
     clip = fields.get("files", fields.get("files[]", b""))
     if not clip:
         raise RequestError(
@@ -165,11 +165,11 @@ def wanted_of(fields: Mapping[str, bytes]) -> Wanted:
             "its labels."
         )
         raise RequestError("invalid_option", sentence, field="consent")
-    return Wanted(name, clip, {name: value for name, value in options.items() if value})
+    return ClipRequest(name, clip, {name: value for name, value in options.items() if value})
 
 
 def labels_of(text: str) -> dict[str, str]:
-    """The texts among ElevenLabs' labels, which are JSON; none for anything else."""
+    """Return the strings among ElevenLabs' labels, which are JSON; empty if they are not."""
     with contextlib.suppress(ValueError):
         labels = json.loads(text)
         if isinstance(labels, dict):
@@ -177,15 +177,15 @@ def labels_of(text: str) -> dict[str, str]:
     return {}
 
 
-def offer(hub: Hub, wanted: Wanted) -> None:
-    """Make the voice, load it, and read its language's rules: no word is late for it."""
-    hub.voices.add(made(wanted))
+def offer(hub: Hub, wanted: ClipRequest) -> None:
+    """Make the voice, load it, and warm it up, so that its first word is not late."""
+    hub.voices.add(make_voice(wanted))
     hub.voices.load(wanted.name).session()
 
 
-def made(wanted: Wanted) -> Path:
-    """Make the voice in a process of its own, which takes seconds; its folder. RequestError with
-    what was wrong with the clip."""
+def make_voice(wanted: ClipRequest) -> Path:
+    """Make the voice in another process, which takes seconds; return its folder. RequestError with
+    the reason if the clip is unsuitable."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "clip")
         path.write_bytes(wanted.clip)
@@ -207,8 +207,8 @@ def made(wanted: Wanted) -> Path:
     return home() / wanted.name
 
 
-def sentence_of(told: bytes, folder: str) -> str:
-    """What a process said was wrong, without the place where the clip lay."""
-    lines = told.decode("utf-8", "replace").strip().splitlines()
-    last = lines[-1] if lines else "The voice could not be made."
+def sentence_of(stderr: bytes, folder: str) -> str:
+    """Return the error message in a process's output, without the path of the temporary folder."""
+    lines = stderr.decode("utf-8", "replace").strip().splitlines()
+    last = lines[-1] if lines else "The voice could not be make_voice."
     return last.removeprefix(ERROR).replace(folder, "")

@@ -1,5 +1,5 @@
-"""Deepgram's ``/v1/speak``: a socket with one text after the other and audio in binary frames, and
-over HTTP."""
+"""Deepgram's ``/v1/speak``: a WebSocket for one text after the other with audio in binary frames,
+and speech over HTTP."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat, wav_of
 
-# A connection may idle for as long as the server allows.
+# Connections may be idle as long as the server allows.
 IDLE_S = 3600.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.08, idle_s=IDLE_S)
 ENCODINGS = {"linear16": ("pcm_s16le", 24000), "mulaw": ("mulaw", 8000), "alaw": ("alaw", 8000)}
-"""Values of ``encoding``: ours, and the default number of samples per second."""
+"""Our encoding and the default sample rate for each value of ``encoding``."""
 PACKED = ("mp3", "opus", "flac", "aac")
-"""Further values over HTTP."""
-# One text at a time, without a name.
+"""Further values of ``encoding`` over HTTP."""
+# The one utterance of a connection, without a name.
 ONLY = ""
 
 
@@ -49,13 +49,13 @@ class Deepgram(SocketProtocol):
         form = format_of(query)
         session = session_of(query, speed=speed_of(query))
         self._options = replace(OPTIONS, voice=self._voice, format=form, session=session)
-        # Whether a text is open, and whether some of it waits for a Flush.
+        # Whether an utterance is open, and whether some of its text waits for a Flush.
         self._open = False
-        self._waits = False
+        self._has_unflushed = False
         self._count = 0
 
     def greeting(self) -> Iterable[str]:
-        """Metadata."""
+        """Yield the message Metadata."""
         uuid_of_voice = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
         model = {
             "model_name": self._voice,
@@ -71,13 +71,13 @@ class Deepgram(SocketProtocol):
     def _speak(self, data: dict[str, Any]) -> Iterable[m.Command]:
         text = text_in(data, "Speak")
         self._open = True
-        self._waits = self._waits or bool(text.strip())
+        self._has_unflushed = self._has_unflushed or bool(text.strip())
         yield m.Open(ONLY, self._options)
         yield m.Text(ONLY, text)
 
     def _flush(self, data: dict[str, Any]) -> Iterable[m.Command]:
-        self._waits = False
-        number = self._next()
+        self._has_unflushed = False
+        number = self._next_sequence_id()
         yield m.Flush(ONLY, number) if self._open else m.Reply(say("Flushed", sequence_id=number))
 
     def _clear(self, data: dict[str, Any]) -> Iterable[m.Command]:
@@ -92,7 +92,7 @@ class Deepgram(SocketProtocol):
         "Clear": _clear,
         "Close": _close,
     }
-    """What reads a message, by its type."""
+    """Handlers of messages, by type."""
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
@@ -102,15 +102,15 @@ class Deepgram(SocketProtocol):
                 yield say("Flushed", sequence_id=mark)
             case m.Cancelled():
                 self._open = False
-                self._waits = False
+                self._has_unflushed = False
                 yield self._cleared()
-            case m.Failed("idle", _, str(), _) if not self._waits:
-                # All was spoken: more text begins anew.
+            case m.Failed("idle", _, str(), _) if not self._has_unflushed:
+                # Everything was spoken: further text opens a new utterance.
                 self._open = False
             case m.Failed(code, message, failed, gone):
                 self._open = self._open and not gone
                 ends = gone and failed is None
-                # Some clients read one pair of names, some the other.
+                # Clients differ in the names that they read.
                 names = {
                     "description": message,
                     "code": code,
@@ -122,20 +122,20 @@ class Deepgram(SocketProtocol):
                 yield str(message)
 
     def _cleared(self) -> str:
-        return say("Cleared", sequence_id=self._next())
+        return say("Cleared", sequence_id=self._next_sequence_id())
 
-    def _next(self) -> int:
+    def _next_sequence_id(self) -> int:
         self._count += 1
         return self._count - 1
 
 
 def say(kind: str, **rest: Any) -> str:
-    """A message."""
+    """Return a message."""
     return compact({"type": kind, **rest})
 
 
 def format_of(query: Mapping[str, str]) -> AudioFormat:
-    """The format in a query. ConfigError for an unknown one."""
+    """Parse the format in a query of a WebSocket. ConfigError for an unknown one."""
     encoding = query.get("encoding", "linear16")
     rate = number_in(query, "sample_rate")
     if encoding not in ENCODINGS:
@@ -148,8 +148,10 @@ def format_of(query: Mapping[str, str]) -> AudioFormat:
 
 
 def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
-    """The format in a query over HTTP, which knows more of them, and wraps samples in WAV unless
-    told otherwise. ConfigError for an unknown one."""
+    """Parse the format in a query over HTTP. ConfigError for an unknown one.
+
+    It has more encodings, and wraps samples in WAV unless the query says otherwise.
+    """
     encoding = query.get("encoding", "mp3")
     container = query.get("container")
     if encoding not in ENCODINGS and encoding not in PACKED:
@@ -168,7 +170,7 @@ def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
 
 
 def number_in(query: Mapping[str, str], name: str) -> int | None:
-    """A whole number in a query; None if it is absent. ConfigError for anything else."""
+    """Parse a whole number in a query; None if it is missing. ConfigError if it is invalid."""
     value = whole(query.get(name))
     if value is None and name in query:
         raise ConfigError(f"{name} is {query[name][:80]!r}, but must be a whole number.")
@@ -176,7 +178,7 @@ def number_in(query: Mapping[str, str], name: str) -> int | None:
 
 
 def speed_of(query: Mapping[str, str]) -> float:
-    """The pace in a query. ConfigError if it is not a number above 0."""
+    """Parse the speed in a query. ConfigError if it is not a number above 0."""
     try:
         speed = float(query.get("speed", "1"))
     except ValueError:
@@ -187,14 +189,14 @@ def speed_of(query: Mapping[str, str]) -> float:
 
 
 def failure(error: RequestError) -> Response:
-    """Deepgram's form of an error."""
+    """Return Deepgram's form of an error."""
     return JSONResponse(
         {"err_code": error.code.upper(), "err_msg": str(error)}, error.status, error.headers
     )
 
 
 def refused(error: ConfigError) -> Response:
-    """The answer to a query that cannot be."""
+    """Return the answer to an invalid query."""
     return failure(RequestError("invalid_option", str(error)))
 
 

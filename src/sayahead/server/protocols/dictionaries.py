@@ -1,5 +1,5 @@
-"""Pronunciation dictionaries, made over ElevenLabs' endpoints: kept while the server runs, named
-with a text."""
+"""Pronunciation dictionaries by ElevenLabs' API: created while the server runs, and named in
+requests."""
 
 from __future__ import annotations
 
@@ -29,46 +29,49 @@ from sayahead.server.operation.shelf import Shelf
 from sayahead.server.synthesis.offers import check_lexicon
 from sayahead.text.saying.lexicon import Entry, Lexicon, read_lexicon, spaced
 
-MOST = 64
+MAX_DICTIONARIES = 64
+"""Most dictionaries of one key."""
 MAX_VERSIONS = 8
+"""Versions of a dictionary that are kept."""
 MAX_LOCATORS = 3
+"""Most dictionaries of one text."""
 MAX_FIELDS = 16
-"""Dictionaries of one key, versions of one that are kept, dictionaries of one text, fields of a
-form."""
+"""Most fields of an uploaded form."""
 MAX_SIZE = 8_000_000
+"""Largest size of all versions of all dictionaries of one key, in characters."""
 RULE_SIZE = 100
-"""Size of all dictionaries of one key with their versions: characters, and so many more for each
-rule."""
+"""Characters that a rule counts in addition to its text."""
 MAX_MERGED = 64
+"""Combinations of dictionaries that are cached."""
 UNUSED_S = 3600.0
+"""Without keys, a dictionary is dropped when it was not used for this long."""
 SPARED_S = 60.0
-"""Dictionaries that texts named together are kept as one, of so many; where no keys are set, a
-dictionary is kept so long after its last use, or, where its maker has too many, so long."""
+"""The same time if its owner has too many."""
 PATH = "/v1/pronunciation-dictionaries"
 
 
 @dataclass(slots=True)
 class Dictionary:
-    """A dictionary with its last versions, the newest last."""
+    """A dictionary with its last versions, newest last."""
 
     id: str
     name: str
     description: str | None
     owner: str
-    """The key's name."""
+    """Name of the key; without keys, the share of the address."""
     created: int
     """Seconds since 1970."""
     versions: dict[str, Lexicon] = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
-    """When it was asked for last."""
+    """Time of its last use in this process."""
 
     @property
     def size(self) -> int:
-        """How much it takes."""
+        """Its size in characters, by ``size_of``."""
         return sum(map(size_of, self.versions.values()))
 
     def add(self, lexicon: Lexicon) -> None:
-        """A new version."""
+        """Add a new version, and drop the oldest if there are too many."""
         self.versions[secrets.token_urlsafe(12)] = lexicon
         while len(self.versions) > MAX_VERSIONS:
             del self.versions[next(iter(self.versions))]
@@ -79,7 +82,7 @@ class Dictionary:
         return list(self.versions.items())[-1]
 
     def row(self) -> dict[str, Any]:
-        """As ElevenLabs' clients expect it."""
+        """Return it in ElevenLabs' form."""
         version, lexicon = self.latest
         row = {
             "id": self.id,
@@ -97,29 +100,29 @@ class Dictionary:
 
 
 class Dictionaries:
-    """All dictionaries of a server. Ids cannot be guessed: who knows one may use it, over any
-    protocol."""
+    """All dictionaries of a server. Whoever knows the id of one, which cannot be guessed, may use
+    it over any protocol."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._entries = dict[str, Dictionary]()
-        # Where the other processes of the server have them, too.
+        # Shares them with the other processes of the server.
         folder = hub.siblings.folder
         self._shelf = None if folder is None else Shelf(folder / "dictionaries")
-        # Those that were named together, by their versions.
+        # Cache of merged lexicons, by the versions in them.
         self._merged: OrderedDict[tuple[str, ...], Lexicon] = OrderedDict()
 
     @classmethod
     def of_server(cls, hub: Hub) -> Dictionaries:
-        """Those that all protocols of a server share."""
+        """Return the dictionaries of a server, which all protocols share."""
         store: Dictionaries = hub.shared.setdefault(cls, cls(hub))
         return store
 
     def lexicon(self, locators: object) -> Lexicon | None:
-        """What ``pronunciation_dictionary_locators`` name, the first of them first; None without
-        any.
+        """Return the merged lexicon that ``pronunciation_dictionary_locators`` name; earlier ones
+        take precedence.
 
-        ConfigError for one that is unknown, and for too many.
+        None without any. ConfigError for an unknown one or too many.
         """
         if not locators:
             return None
@@ -127,7 +130,7 @@ class Dictionaries:
             raise ConfigError(
                 f"pronunciation_dictionary_locators must be a list of at most {MAX_LOCATORS}."
             )
-        named = dict[str, Lexicon]()
+        versions = dict[str, Lexicon]()
         for locator in reversed(locators):
             if not isinstance(locator, dict):
                 raise ConfigError(
@@ -140,19 +143,19 @@ class Dictionaries:
                 raise ConfigError(
                     f"The dictionary {dictionary.id!r} has no version {str(version)[:80]!r}."
                 )
-            named[version] = dictionary.versions[version]
-        if len(named) == 1:
-            return next(iter(named.values()))
-        if (merged := self._merged.pop(tuple(named), None)) is None:
-            merged = functools.reduce(operator.or_, named.values())
-        self._merged[tuple(named)] = merged
+            versions[version] = dictionary.versions[version]
+        if len(versions) == 1:
+            return next(iter(versions.values()))
+        if (merged := self._merged.pop(tuple(versions), None)) is None:
+            merged = functools.reduce(operator.or_, versions.values())
+        self._merged[tuple(versions)] = merged
         if len(self._merged) > MAX_MERGED:
             self._merged.popitem(last=False)
         return merged
 
     def get(self, name: object) -> Dictionary:
-        """A dictionary by its id. ConfigError where there is none."""
-        self._look()
+        """Return a dictionary by its id, and mark it as used. ConfigError if there is none."""
+        self._synchronize()
         if not isinstance(name, str) or name not in self._entries:
             raise ConfigError(
                 f"There is no pronunciation dictionary {str(name)[:80]!r} on this server: POST"
@@ -163,8 +166,8 @@ class Dictionaries:
             self._shelf.use(name)
         return self._entries[name]
 
-    def _look(self) -> None:
-        """Take over what other processes have changed."""
+    def _synchronize(self) -> None:
+        """Take over the changes of other processes."""
         if self._shelf is None:
             return
         for name, text in self._shelf.changes():
@@ -172,70 +175,73 @@ class Dictionaries:
             if text is not None:
                 self._entries[name] = restored(json.loads(text), known)
 
-    def _keep(self, dictionary: Dictionary) -> None:
-        """Have it, and let the other processes have it."""
+    def _store(self, dictionary: Dictionary) -> None:
+        """Store a new or changed dictionary, also for the other processes."""
         self._entries[dictionary.id] = dictionary
         if self._shelf is not None:
             self._shelf.put(dictionary.id, json.dumps(kept(dictionary)))
 
     def owner(self, caller: Caller) -> str:
-        """Whose a caller's dictionaries are: a key's, or without keys an address's."""
+        """Return the owner of a caller's dictionaries: its key or, without keys, its address."""
         return caller.share if self._hub.access.open else caller.name
 
     def of(self, caller: Caller) -> list[Dictionary]:
-        """A caller's dictionaries."""
-        self._look()
+        """Return a caller's dictionaries."""
+        self._synchronize()
         return [entry for entry in self._entries.values() if entry.owner == self.owner(caller)]
 
     def listed(self, caller: Caller) -> list[Dictionary]:
-        """Those that a caller is told of: without keys, and from this machine, it may be anybody,
-        and none."""
+        """Return the dictionaries to list for a caller; none without an owner, who may be anybody
+        on this machine."""
         return self.of(caller) if self.owner(caller) else []
 
     def add(
         self, caller: Caller, name: object, description: object, lexicon: Lexicon
     ) -> Dictionary:
-        """A new dictionary. RequestError for one without a name, or too many."""
+        """Create a dictionary. RequestError without a valid name, or if there are too many."""
         if not isinstance(name, str) or not 0 < len(name) <= 200:
             raise RequestError(
                 "invalid_option", "name must be a text of 1 to 200 characters.", field="name"
             )
         if self._hub.access.open:
-            self._look()
-            late = time.monotonic() - UNUSED_S
-            for entry in [each for each in self._entries.values() if self._used(each) < late]:
+            self._synchronize()
+            oldest = time.monotonic() - UNUSED_S
+            for entry in [
+                other for other in self._entries.values() if self._last_use(other) < oldest
+            ]:
                 self.drop(entry)
             self._make_room(caller)
-        if len(self.of(caller)) >= MOST:
+        if len(self.of(caller)) >= MAX_DICTIONARIES:
             raise RequestError(
                 "invalid_option",
-                f"There are {MOST} dictionaries: archive one with PATCH {PATH}/ID.",
+                f"There are {MAX_DICTIONARIES} dictionaries: archive one with PATCH {PATH}/ID.",
             )
-        about = description[:1000] if isinstance(description, str) else None
+        short_description = description[:1000] if isinstance(description, str) else None
         dictionary = Dictionary(
-            secrets.token_urlsafe(12), name, about, self.owner(caller), int(time.time())
+            secrets.token_urlsafe(12), name, short_description, self.owner(caller), int(time.time())
         )
         self.change(caller, dictionary, lexicon)
         return dictionary
 
-    def _used(self, dictionary: Dictionary) -> float:
-        """When a dictionary was used last, here or in another process."""
+    def _last_use(self, dictionary: Dictionary) -> float:
+        """Return when a dictionary was last used in any process."""
         if self._shelf is None:
             return dictionary.used
         return max(dictionary.used, self._shelf.used(dictionary.id))
 
     def _make_room(self, caller: Caller) -> None:
-        """Without keys, several clients may be one owner: where it has too many, it loses what
-        nobody has used for longest, and not for a while."""
-        own = sorted(self.of(caller), key=self._used)
-        late = time.monotonic() - SPARED_S
-        for entry in own[: max(0, len(own) - MOST + 1)]:
-            if self._used(entry) < late:
+        """Drop the least recently used dictionaries of an owner that has too many.
+
+        Without keys, an owner may be several clients, so recently used ones are kept.
+        """
+        by_last_use = sorted(self.of(caller), key=self._last_use)
+        newest = time.monotonic() - SPARED_S
+        for entry in by_last_use[: max(0, len(by_last_use) - MAX_DICTIONARIES + 1)]:
+            if self._last_use(entry) < newest:
                 self.drop(entry)
 
     def may_change(self, caller: Caller, dictionary: Dictionary) -> None:
-        """RequestError where a dictionary is not a caller's, or where it cannot be told whose it
-        is."""
+        """Raise an error if a dictionary is not the caller's, or if its owner is not known."""
         if dictionary.owner != self.owner(caller):
             raise ConfigError("This pronunciation dictionary belongs to another key.")
         if not dictionary.owner:
@@ -246,22 +252,22 @@ class Dictionaries:
             raise RequestError("forbidden", sentence)
 
     def change(self, caller: Caller, dictionary: Dictionary, lexicon: Lexicon) -> None:
-        """Give a dictionary a new version. RequestError where its owner has too much."""
+        """Add a version to a dictionary. RequestError if its owner then has too much."""
         check_lexicon(lexicon.entries)
-        others = sum(entry.size for entry in self.of(caller))
-        if others + size_of(lexicon) > MAX_SIZE:
+        size = sum(entry.size for entry in self.of(caller))
+        if size + size_of(lexicon) > MAX_SIZE:
             raise RequestError(
                 "invalid_option",
                 f"Your dictionaries are too large: archive one with PATCH {PATH}/ID.",
             )
         dictionary.add(lexicon)
-        self._keep(dictionary)
+        self._store(dictionary)
 
     def rename(self, dictionary: Dictionary, name: str) -> None:
         """Give a dictionary another name."""
         dictionary.name = name
         if dictionary.id in self._entries:
-            self._keep(dictionary)
+            self._store(dictionary)
 
     def drop(self, dictionary: Dictionary) -> None:
         """Forget a dictionary."""
@@ -270,8 +276,8 @@ class Dictionaries:
             self._shelf.take(dictionary.id)
 
     def checked(self, entries: dict[str, Entry]) -> dict[str, Entry]:
-        """Entries that are not too many and that the default voice, if it is loaded, can say; they
-        take time."""
+        """Check the number of entries and, if the default voice is loaded, that it can say them,
+        which is slow."""
         check_lexicon(entries)
         lexicon = Lexicon(entries)
         voice = self._hub.voices.loaded.get(self._hub.voices.default)
@@ -281,7 +287,7 @@ class Dictionaries:
 
 
 def kept(dictionary: Dictionary) -> dict[str, Any]:
-    """A dictionary as ``restored`` reads it."""
+    """Return a dictionary in the form that ``restored`` reads."""
     return asdict(dictionary) | {
         "versions": {
             version: {word: astuple(entry) for word, entry in lexicon.entries.items()}
@@ -291,8 +297,10 @@ def kept(dictionary: Dictionary) -> dict[str, Any]:
 
 
 def restored(row: dict[str, Any], known: Dictionary | None) -> Dictionary:
-    """A dictionary of another process; versions that are ``known`` are the same objects, for which
-    voices have what they need."""
+    """Return a dictionary from another process.
+
+    Versions that ``known`` has stay the same objects, because voices cache data for them.
+    """
     versions = {
         version: Lexicon({word: Entry(*entry) for word, entry in entries.items()})
         for version, entries in row["versions"].items()
@@ -303,12 +311,12 @@ def restored(row: dict[str, Any], known: Dictionary | None) -> Dictionary:
 
 
 def size_of(lexicon: Lexicon) -> int:
-    """How much a lexicon takes."""
+    """Return the size of a lexicon in characters."""
     return sum(RULE_SIZE + len(word) + len(entry.said) for word, entry in lexicon.entries.items())
 
 
 def entries_of(rules: object) -> dict[str, Entry]:
-    """Entries of ElevenLabs' rules. ConfigError for a bad one."""
+    """Parse ElevenLabs' rules. ConfigError for an invalid one."""
     if not isinstance(rules, list) or not rules:
         raise ConfigError("rules must be a list of at least one rule.")
     entries = dict[str, Entry]()
@@ -334,27 +342,27 @@ def entries_of(rules: object) -> dict[str, Entry]:
 
 
 def uploaded(body: bytes, content_type: str) -> dict[str, bytes]:
-    """The fields of a form with a file."""
+    """Return the fields of a multipart form. RequestError if it cannot be read."""
     if not content_type.lower().startswith("multipart/form-data"):
         raise RequestError(
             "invalid_message", "The body is no form: send multipart/form-data with name and file."
         )
     fields = dict[str, bytes]()
 
-    def keep(name: bytes | None, content: bytes | None) -> None:
+    def add(name: bytes | None, content: bytes | None) -> None:
         if len(fields) >= MAX_FIELDS:
             raise RequestError("invalid_message", f"The form has more than {MAX_FIELDS} fields.")
         if name is not None and content is not None:
             fields[name.decode("utf-8", "replace")] = content
 
-    def keep_file(file: Any) -> None:
+    def add_file(file: Any) -> None:
         file.file_object.seek(0)
-        keep(file.field_name, file.file_object.read())
+        add(file.field_name, file.file_object.read())
 
     try:
         headers = {"Content-Type": content_type.encode("latin-1", "replace")}
         parser = create_form_parser(
-            headers, lambda field: keep(field.field_name, field.value), keep_file
+            headers, lambda field: add(field.field_name, field.value), add_file
         )
         parser.write(body)
         parser.finalize()
@@ -364,7 +372,7 @@ def uploaded(body: bytes, content_type: str) -> dict[str, bytes]:
 
 
 def lexicon_of_file(content: bytes) -> Lexicon:
-    """A lexicon from an uploaded file: PLS, or lines."""
+    """Parse an uploaded file, in PLS or as lines."""
     suffix = ".pls" if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") else ".txt"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "file" + suffix)
@@ -376,7 +384,7 @@ def lexicon_of_file(content: bytes) -> Lexicon:
 
 
 def pls_of(lexicon: Lexicon) -> str:
-    """A lexicon as PLS."""
+    """Return a lexicon in PLS."""
     from xml.sax.saxutils import escape, quoteattr
 
     def lexeme(word: str, entry: Entry) -> str:
@@ -401,7 +409,7 @@ def routes(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 
 
 def of_all(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
-    """What makes dictionaries, and lists them."""
+    """Return the routes that create and list dictionaries."""
 
     @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def from_rules(request: Request, caller: Caller) -> Response:
@@ -448,9 +456,9 @@ def of_all(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 
 
 def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
-    """What shows and changes a dictionary."""
+    """Return the routes that show and change a dictionary."""
 
-    def own(request: Request, caller: Caller) -> Dictionary:
+    def own_dictionary(request: Request, caller: Caller) -> Dictionary:
         dictionary = store.get(request.path_params["id"])
         if dictionary.owner != store.owner(caller):
             raise ConfigError("This pronunciation dictionary belongs to another key.")
@@ -458,7 +466,7 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 
     @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def one(request: Request, caller: Caller) -> Response:
-        dictionary = own(request, caller)
+        dictionary = own_dictionary(request, caller)
         if request.method == "PATCH":
             store.may_change(caller, dictionary)
             body = await json_body(hub, request)
@@ -469,11 +477,11 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 
     @answers(hub, failure, tokens=False, writes="elevenlabs")
     async def change(request: Request, caller: Caller) -> Response:
-        dictionary = own(request, caller)
+        dictionary = own_dictionary(request, caller)
         body = await json_body(hub, request)
         store.may_change(caller, dictionary)
         if request.path_params["change"] == "add-rules":
-            # Those that were there can be said.
+            # Only the new entries need a check.
             added = await aside(hub, request, lambda: store.checked(entries_of(body.get("rules"))))
             entries = dictionary.latest[1].entries | added
         else:
@@ -489,7 +497,7 @@ def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
 
     @answers(hub, failure, tokens=False)
     async def download(request: Request, caller: Caller) -> Response:
-        dictionary = own(request, caller)
+        dictionary = own_dictionary(request, caller)
         version = request.path_params["version"]
         if version not in dictionary.versions:
             raise ConfigError(f"The dictionary {dictionary.id!r} has no version {version[:80]!r}.")

@@ -1,5 +1,5 @@
-"""ElevenLabs' interface: the sockets ``stream-input`` and ``multi-stream-input``, speech over HTTP,
-``/v1/voices``."""
+"""ElevenLabs' API: the WebSockets ``stream-input`` and ``multi-stream-input``, speech over HTTP,
+and ``/v1/voices``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from sayahead.sound.formats import AudioFormat, whole_file
 from sayahead.text.saying.lexicon import Lexicon
 from sayahead.voices import VoiceConfig
 
-# Clients have limits of their own on the audio in one message.
+# Clients limit the audio in one message.
 OPTIONS = m.Options(any_voice=True, frame_s=1.0)
 ENCODINGS = {
     "pcm": "pcm_s16le",
@@ -66,7 +66,7 @@ opus_48000_32 opus_48000_64 opus_48000_96 opus_48000_128 opus_48000_192
 """Known values of ``output_format``: encoding, samples per second, kilobits per second."""
 DEFAULT = "mp3_44100_128"
 UNLIMITED = 1_000_000_000
-"""The limit of a key that has none: clients expect a number."""
+"""The limit reported for a key without one, because clients expect a number."""
 ERRORS = {
     "idle": "input_timeout_exceeded",
     "invalid_message": "invalid_input_message",
@@ -75,7 +75,7 @@ ERRORS = {
     "overloaded": "system_busy",
     "quota": "quota_exceeded",
 }
-"""ElevenLabs' names for ``Failed.code``; the others go by their own."""
+"""ElevenLabs' names for ``Failed.code``; other codes are unchanged."""
 SCHEMA = (
     "Could not parse input message, make sure it is a json and follows the schema outlined in"
     " protocol. (The reason: {})"
@@ -88,7 +88,7 @@ TIMEOUT = (
 
 
 def audio_format(name: str | None) -> AudioFormat:
-    """The format in ``output_format``. ConfigError for an unknown one."""
+    """Parse ``output_format``. ConfigError for an unknown one."""
     name = name or DEFAULT
     if name not in FORMATS:
         raise ConfigError(f"output_format {unknown(name, FORMATS)}.")
@@ -98,8 +98,9 @@ def audio_format(name: str | None) -> AudioFormat:
     return form
 
 
-def spoken(query: Mapping[str, str], settings: object, **own: Any) -> SessionOptions:
-    """The options of a session in ``voice_settings`` and in the query, and the protocol's own."""
+def session_options(query: Mapping[str, str], settings: object, **own: Any) -> SessionOptions:
+    """Return the session options from ``voice_settings``, the query, and ``own``, those of the
+    protocol."""
     table: dict[str, Any] = settings if isinstance(settings, dict) else {}
     speed = number(table.get("speed"))
     return session_of(
@@ -121,7 +122,8 @@ class Multi(SocketProtocol):
         self._lexicon: Lexicon | None = None
         self._absolute = query.get("sync_alignment", "").lower() == "true"
         self.idle_s = min(whole(query.get("inactivity_timeout")) or 0, 180) or None
-        # Open utterances, and whether all their text was flushed; those that take no more text.
+        # Open utterances, and whether all of their text was flushed; those that accept no more
+        # text.
         self._flushed = dict[str, bool]()
         self._closing = set[str]()
         self._aligners = dict[str, Aligner]()
@@ -138,21 +140,23 @@ class Multi(SocketProtocol):
         return next((key for key in keys if isinstance(key, str) and key), None)
 
     def _parse(self, message: str | bytes) -> dict[str, Any]:
+        """Parse a message. MessageError if it is not one with an optional text."""
         data = text_frame(message)
         if not isinstance(data.get("text"), str | None):
             raise MessageError("text is not a string.")
         return data
 
     def _options(self, settings: object) -> m.Options:
+        """Return the options of an utterance."""
         form = audio_format(self._query.get("output_format"))
         language = self._query.get("language_code")
         seed = min(whole(self._query.get("seed")) or 0, 2**32 - 1)
-        own = (
+        markup = (
             {"markup": "ssml"}
             if self._query.get("enable_ssml_parsing", "").lower() == "true"
             else {}
         )
-        session = spoken(self._query, settings, seed=seed, lexicon=self._lexicon, **own)
+        session = session_options(self._query, settings, seed=seed, lexicon=self._lexicon, **markup)
         options = replace(
             OPTIONS, voice=self._voice, language=language, idle_s=self.idle_s, sole=self.sole
         )
@@ -173,8 +177,8 @@ class Multi(SocketProtocol):
             yield from self._speak(name, data)
 
     def _close(self, name: str) -> m.Command:
-        """Speak what was flushed, then end; fall silent if text was not flushed, or the second
-        time."""
+        """Return the command to close an utterance: finish if everything was flushed, else cancel;
+        always cancel the second time."""
         if name not in self._flushed:
             return m.KeepAlive()
         if not self._flushed[name] or name in self._closing:
@@ -183,16 +187,17 @@ class Multi(SocketProtocol):
         return m.Finish(name)
 
     def _speak(self, context: str | None, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Yield the commands for a message's text and flush."""
         text = data.get("text")
         name = context or ""
         if (locators := data.get("pronunciation_dictionary_locators")) is not None:
             self._lexicon = self._dictionaries.lexicon(locators)
         if text:
-            begins = name not in self._flushed
+            is_new = name not in self._flushed
             yield m.Open(name, self._options(data.get("voice_settings")))
             self._flushed.setdefault(name, True)
-            # A single blank opens a context.
-            if not (begins and text == " "):
+            # A single space opens a context without text.
+            if not (is_new and text == " "):
                 yield m.Text(name, text)
             if text.strip():
                 self._flushed[name] = False
@@ -214,7 +219,7 @@ class Multi(SocketProtocol):
                 alignment = aligner.push(event, fill=not self._absolute)
                 yield self._say(name, self._sound(base64.b64encode(event.data).decode(), alignment))
             case m.Finished(name, audio_s):
-                # Some clients take a word as complete only at the next blank.
+                # Some clients consider a word complete only at the next space.
                 alignment = self._forget(name).finish(audio_s)
                 if alignment is not None:
                     yield self._say(name, self._sound("", alignment))
@@ -232,6 +237,7 @@ class Multi(SocketProtocol):
                         yield self._final(name)
 
     def _sound(self, audio: str, alignment: Alignment | None) -> dict[str, Any]:
+        """Return the message for audio with the times of its characters."""
         times = None
         if alignment is not None:
             starts = alignment.starts(absolute=self._absolute)
@@ -243,9 +249,11 @@ class Multi(SocketProtocol):
         return {"audio": audio, "isFinal": None, "alignment": times, "normalizedAlignment": times}
 
     def _final(self, name: str) -> str:
+        """Return the last message of an utterance."""
         return self._say(name, {"audio": None, "isFinal": True, "is_final": True})
 
     def _error(self, code: str, message: str, name: str | None) -> str:
+        """Return the message for an error."""
         if code == "idle" and name is not None and self.idle_s is not None:
             message = TIMEOUT.format(self.idle_s)
         closing = m.closing_code(m.Outcome(code))
@@ -254,18 +262,20 @@ class Multi(SocketProtocol):
         )
 
     def _say(self, name: str | None, data: dict[str, Any]) -> str:
-        # Some clients read one spelling, some the other.
+        """Return a message, with the name of its utterance."""
+        # Clients differ in the spelling that they read.
         names = {} if name is None or self.sole else {"contextId": name, "context_id": name}
         return compact(data | names)
 
     def _forget(self, name: str) -> Aligner:
+        """Drop an utterance's state; return its aligner."""
         self._flushed.pop(name, None)
         self._closing.discard(name)
         return self._aligners.pop(name, Aligner())
 
 
 class Single(Multi):
-    """``stream-input``: one utterance, and the connection ends with it."""
+    """``stream-input``: one utterance, with which the connection ends."""
 
     sole: ClassVar[bool] = True
 
@@ -278,7 +288,7 @@ class Single(Multi):
 
 
 class Timed:
-    """Lines of JSON, each with audio and the times of its characters."""
+    """An answer of one JSON line per chunk of audio, with the times of its characters."""
 
     media_type = "application/json"
 
@@ -286,7 +296,7 @@ class Timed:
         self._aligner = Aligner()
 
     def wrap(self, event: m.Event) -> bytes:
-        """A line for each chunk of audio."""
+        """Return the line for a chunk of audio."""
         if not isinstance(event, m.Audio):
             return b""
         alignment = self._aligner.push(event, fill=False)
@@ -294,7 +304,7 @@ class Timed:
 
 
 class TimedWhole:
-    """All audio, and the times of all characters, in one object."""
+    """An answer of one JSON object with all audio and the times of all characters."""
 
     media_type = "application/json"
 
@@ -305,7 +315,7 @@ class TimedWhole:
         self._alignments = list[Alignment]()
 
     def wrap(self, event: m.Event) -> bytes:
-        """The object, at the end."""
+        """Collect audio; return the object at the end."""
         if isinstance(event, m.Audio):
             self._sound.append(event.data)
             self._keep(self._aligner.push(event, fill=False))
@@ -320,16 +330,17 @@ class TimedWhole:
 
 
 def timed(sound: bytes, alignments: list[Alignment] | None) -> bytes:
-    """Audio and the times of its characters; None: it has none."""
+    """Return a JSON object of audio and the times of its characters; ``alignments``: None if there
+    are none."""
     times = None
     if alignments is not None:
         times = {
-            "characters": [char for each in alignments for char in each.chars],
+            "characters": [char for alignment in alignments for char in alignment.chars],
             "character_start_times_seconds": [
-                at / 1000 for each in alignments for at in each.starts_ms
+                time_ms / 1000 for alignment in alignments for time_ms in alignment.starts_ms
             ],
             "character_end_times_seconds": [
-                at / 1000 for each in alignments for at in each.ends_ms
+                time_ms / 1000 for alignment in alignments for time_ms in alignment.ends_ms
             ],
         }
     data = {
@@ -344,22 +355,22 @@ TIMED: dict[str, Callable[[AudioFormat], Wrapping]] = {
     "/stream/with-timestamps": lambda form: Timed(),
     "/with-timestamps": TimedWhole,
 }
-"""The ends of the paths of answers with times."""
+"""Formats of answers with times, by the ends of their paths."""
 
 
 def wrapping_of(path: str, form: AudioFormat) -> Wrapping:
-    """What an answer looks like, by its path."""
+    """Return the format of an answer, by its path."""
     return next((make(form) for end, make in TIMED.items() if path.endswith(end)), Sound(form))
 
 
 def failure(error: RequestError) -> Response:
-    """ElevenLabs' form of an error."""
+    """Return ElevenLabs' form of an error."""
     body = {"detail": {"status": ERRORS.get(error.code, error.code), "message": str(error)}}
     return JSONResponse(body, error.status, error.headers)
 
 
 def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
-    """A voice, or a speaker of one, as ElevenLabs' clients expect it."""
+    """Return a voice, or one of its speakers, in ElevenLabs' form."""
     labels = {"language": config.language, **({"gender": config.gender} if config.gender else {})}
     row = {
         "voice_id": name,
@@ -373,15 +384,19 @@ def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
 
 
 def models(hub: Hub) -> list[dict[str, Any]]:
-    """The only model, as ElevenLabs' clients expect it."""
+    """Return the only model in ElevenLabs' form."""
     languages = sorted({config.language for config in hub.voices.configs.values()})
-    able = {"can_do_text_to_speech": True, "can_use_style": False, "can_use_speaker_boost": False}
-    unable = dict.fromkeys(
+    abilities = {
+        "can_do_text_to_speech": True,
+        "can_use_style": False,
+        "can_use_speaker_boost": False,
+    }
+    inabilities = dict.fromkeys(
         ("can_be_finetuned", "can_do_voice_conversion", "serves_pro_voices"), False
     )
-    most = {"max_characters_request_free_user": hub.limits.pending_characters}
-    most |= {"max_characters_request_subscribed_user": hub.limits.pending_characters}
-    most |= {
+    limits = {"max_characters_request_free_user": hub.limits.pending_characters}
+    limits |= {"max_characters_request_subscribed_user": hub.limits.pending_characters}
+    limits |= {
         "maximum_text_length_per_request": hub.limits.pending_characters,
         "token_cost_factor": 1,
     }
@@ -390,14 +405,21 @@ def models(hub: Hub) -> list[dict[str, Any]]:
         "name": "sayahead",
         "description": "Speech that begins before the text ends.",
     }
-    spoken = [{"language_id": language, "name": language} for language in languages]
+    session_options = [{"language_id": language, "name": language} for language in languages]
     return [
-        {**about, **able, **unable, **most, "languages": spoken, "requires_alpha_access": False}
+        {
+            **about,
+            **abilities,
+            **inabilities,
+            **limits,
+            "languages": session_options,
+            "requires_alpha_access": False,
+        }
     ]
 
 
 def subscription(hub: Hub, caller: Caller) -> dict[str, Any]:
-    """What a key has used this month and may use, as ElevenLabs' clients expect it."""
+    """Return the month's usage and limit of a key in ElevenLabs' form."""
     _, month = hub.usage.totals(caller.name)
     now = datetime.datetime.now(datetime.UTC)
     following = (now.replace(day=1) + datetime.timedelta(days=32)).replace(
@@ -423,7 +445,7 @@ def subscription(hub: Hub, caller: Caller) -> dict[str, Any]:
         "can_use_professional_voice_cloning",
         "has_open_invoices",
     )
-    unable = (
+    inabilities = (
         "can_extend_character_limit",
         "allowed_to_extend_character_limit",
         "can_extend_voice_limit",
@@ -436,7 +458,7 @@ def subscription(hub: Hub, caller: Caller) -> dict[str, Any]:
         "open_invoices": [],
         "next_invoice": None,
     }
-    return {**about, **figures, **dict.fromkeys(unable, False)}
+    return {**about, **figures, **dict.fromkeys(inabilities, False)}
 
 
 def routes(hub: Hub) -> list[BaseRoute]:
@@ -462,7 +484,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         seed = seed % 2**32 if isinstance(seed, int) else 0
         lexicon = store.lexicon(body.get("pronunciation_dictionary_locators"))
         own = {"seed": seed, "markup": "ssml", "lexicon": lexicon}
-        session = spoken(request.query_params, body.get("voice_settings"), **own)
+        session = session_options(request.query_params, body.get("voice_settings"), **own)
         options = replace(OPTIONS, voice=voice, language=language, format=form, session=session)
         wrapping = wrapping_of(request.url.path, form)
         options = replace(options, whole=isinstance(wrapping, TimedWhole))

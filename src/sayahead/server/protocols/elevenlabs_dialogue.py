@@ -1,5 +1,5 @@
-"""ElevenLabs' text to dialogue, as its v3 and v4 models have it: several voices in one context, and
-over HTTP."""
+"""ElevenLabs' text to dialogue (models v3 and v4): several voices in one context, over WebSockets
+and HTTP."""
 
 from __future__ import annotations
 
@@ -18,27 +18,33 @@ from sayahead.server.json_messages import MessageError, compact, text_frame, utt
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.character_times import Alignment
 from sayahead.server.protocols.dictionaries import Dictionaries
-from sayahead.server.protocols.elevenlabs import OPTIONS, Multi, audio_format, failure, spoken
+from sayahead.server.protocols.elevenlabs import (
+    OPTIONS,
+    Multi,
+    audio_format,
+    failure,
+    session_options,
+)
 from sayahead.server.synthesis import messages as m
 from sayahead.server.websocket import socket_route
 
 MAX_INPUTS = 1000
-"""Lines of one message or request."""
+"""Most lines of a message or request."""
 MAX_BEGUN = 64
-"""Contexts of a connection that have voices, whether or not there is text for them."""
+"""Most contexts of a connection that have voices, with or without text."""
 
 
 class MultiDialogue(Multi):
-    """``multi-stream-input``: several contexts, each with voices of its own."""
+    """``multi-stream-input``: several contexts, each with its own voices."""
 
     def __init__(self, hub: Hub, query: Mapping[str, str], dictionaries: Dictionaries) -> None:
         super().__init__("", query, dictionaries)
         self._hub = hub
         self._is_timed = self._absolute
         self._absolute = False
-        # Contexts that were begun: the options of each, and who speaks in it.
-        self._begun = dict[str, m.Options]()
-        self._speaking = dict[str, str]()
+        # Options of each context that has voices, and the current speaker of each that has text.
+        self._options_by_context = dict[str, m.Options]()
+        self._speakers = dict[str, str]()
 
     def _parse(self, message: str | bytes) -> dict[str, Any]:
         return text_frame(message)
@@ -48,20 +54,21 @@ class MultiDialogue(Multi):
         given = data.get("context_id")
         name = "" if given is None else utterance_name(given)
         if data.get("voices") is not None:
-            self._begin(name, data)
+            self._begin_context(name, data)
         if data.get("inputs") is not None:
             yield from self._say_inputs(name, data["inputs"])
         else:
-            yield m.KeepAlive(name if name in self._speaking else None)
-        if data.get("flush") is True and name in self._speaking:
+            yield m.KeepAlive(name if name in self._speakers else None)
+        if data.get("flush") is True and name in self._speakers:
             yield m.Flush(name)
         if data.get("close_context") is True:
             yield from self._close_context(name)
         if data.get("close_socket") is True:
             yield from self._end()
 
-    def _begin(self, name: str, data: dict[str, Any]) -> None:
-        """A context's first message, which may have no text yet. MessageError for wrong voices."""
+    def _begin_context(self, name: str, data: dict[str, Any]) -> None:
+        """Handle a context's first message, which may have no text yet. MessageError for invalid
+        voices."""
         voices = data["voices"]
         if (
             not isinstance(voices, list)
@@ -71,35 +78,36 @@ class MultiDialogue(Multi):
             raise MessageError(
                 "voices must be a list with the id of at least one voice.", utterance=name
             )
-        if len(self._begun) >= MAX_BEGUN:
+        if len(self._options_by_context) >= MAX_BEGUN:
             raise MessageError(
                 f"{MAX_BEGUN} contexts are begun, the limit: close one.", utterance=name
             )
         if (locators := data.get("pronunciation_dictionary_locators")) is not None:
             self._lexicon = self._dictionaries.lexicon(locators)
         options = replace(self._options(data.get("voice_settings")), voice=voices[0])
-        self._begun[name] = options
+        self._options_by_context[name] = options
 
     def _say_inputs(self, name: str, inputs: object) -> Iterable[m.Command]:
-        options = self._begun.get(name)
+        """Yield the commands for the lines of a message."""
+        options = self._options_by_context.get(name)
         if options is None:
             raise MessageError("The first message of a context needs voices.", utterance=name)
         for voice, text, is_turn in inputs_of(inputs, name):
-            if name not in self._speaking:
+            if name not in self._speakers:
                 yield m.Open(name, options)
                 self._flushed[name] = False
-                self._speaking[name] = options.voice or ""
+                self._speakers[name] = options.voice or ""
             elif is_turn:
                 yield m.Flush(name)
-            if voice != self._speaking[name]:
-                self._speaking[name] = voice
+            if voice != self._speakers[name]:
+                self._speakers[name] = voice
                 yield m.Speaker(name, speaker(self._hub, voice, options.voice))
             yield m.Text(name, text)
 
     def _close_context(self, name: str) -> Iterable[m.Command]:
-        """What is left is spoken first."""
-        self._begun.pop(name, None)
-        yield m.Finish(name) if name in self._speaking else m.Reply(self._final(name))
+        """End a context after what is left was session_options."""
+        self._options_by_context.pop(name, None)
+        yield m.Finish(name) if name in self._speakers else m.Reply(self._final(name))
 
     def _end(self) -> Iterable[m.Command]:
         yield m.End()
@@ -122,13 +130,13 @@ class MultiDialogue(Multi):
         return {"audio": audio, "alignment": times, "normalized_alignment": None}
 
     def _forget(self, name: str) -> Any:
-        self._speaking.pop(name, None)
-        self._begun.pop(name, None)
+        self._speakers.pop(name, None)
+        self._options_by_context.pop(name, None)
         return super()._forget(name)
 
 
 class SingleDialogue(MultiDialogue):
-    """``stream-input``: one context without a name, and the connection ends with it."""
+    """``stream-input``: one context without a name, with which the connection ends."""
 
     sole = True
 
@@ -136,23 +144,23 @@ class SingleDialogue(MultiDialogue):
         return compact(data)
 
     def _end(self) -> Iterable[m.Command]:
-        if "" not in self._speaking:
+        if "" not in self._speakers:
             yield m.Reply(self._final(""))
         yield m.End()
 
 
 def inputs_of(inputs: object, name: str | None = None) -> Iterable[tuple[str, str, bool]]:
-    """Of each line: the voice, the text, whether a new turn begins. MessageError for what has
-    another form."""
+    """Yield (voice, text, whether a new turn begins) of each line. MessageError if it is
+    malformed."""
     if not isinstance(inputs, list) or len(inputs) > MAX_INPUTS:
         raise MessageError(f"inputs must be a list of at most {MAX_INPUTS} lines.", utterance=name)
     for line in inputs:
-        known = (
+        is_valid = (
             isinstance(line, dict)
             and isinstance(line.get("text"), str)
             and isinstance(line.get("voice_id"), str)
         )
-        if not known:
+        if not is_valid:
             raise MessageError(
                 "Each of inputs needs text and voice_id, both strings.", utterance=name
             )
@@ -160,8 +168,8 @@ def inputs_of(inputs: object, name: str | None = None) -> Iterable[tuple[str, st
 
 
 def speaker(hub: Hub, voice: str, first: str | None) -> str:
-    """Who says a line of a text whose own voice was chosen by ``first``: another of ours, or else
-    that voice."""
+    """Return the speaker's name for a line: its voice if we have it, or empty for the text's own
+    voice, which ``first`` chose."""
     return voice if voice != first and hub.voices.known(voice) else ""
 
 
@@ -191,7 +199,9 @@ def routes(hub: Hub) -> list[BaseRoute]:
         language = body["language_code"] if isinstance(body.get("language_code"), str) else None
         seed = body["seed"] % 2**32 if isinstance(body.get("seed"), int) else 0
         lexicon = store.lexicon(body.get("pronunciation_dictionary_locators"))
-        session = spoken(request.query_params, body.get("settings"), seed=seed, lexicon=lexicon)
+        session = session_options(
+            request.query_params, body.get("settings"), seed=seed, lexicon=lexicon
+        )
         options = replace(OPTIONS, voice=first, language=language, format=form, session=session)
         turns = [(speaker(hub, voice, first), text) for voice, text, _ in lines]
         return SpeechResponse(

@@ -1,5 +1,5 @@
-"""Deepgram's ``/v2/speak`` (Flux): a socket with turns of tokens, which can be interrupted; and
-over HTTP."""
+"""Deepgram's ``/v2/speak`` (Flux): a WebSocket with turns of tokens that can be interrupted, and
+speech over HTTP."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.types import Delivery
 
 ONLY = ""
-"""The one utterance of a connection: turns are parts of its text."""
+"""Name of the only utterance of a connection, whose text consists of turns."""
 SLOWEST = 0.5
 FASTEST = 1.5
 STEP = 0.05
 LIVELY = {"-2": 0.6, "-1": 0.8, "0": 1.0, "1": 1.2, "2": 1.4}
-"""Values of ``expressivity``, and the factor on how far the pitch moves."""
+"""Factor on the pitch range for each value of ``expressivity``."""
 ERRORS = {
     "invalid_message": "MESSAGE-0000",
     "invalid_option": "DATA-0000",
@@ -41,7 +41,7 @@ ERRORS = {
     "idle": "NET-0001",
     "failed": "NET-0000",
 }
-"""Deepgram's codes for ours; others are ours in capitals."""
+"""Deepgram's codes for ours; other codes are in upper case."""
 NO_CONTROLS = {"pronunciations_applied": 0, "breaks_applied": 0, "pronunciation_warnings": 0}
 NO_SPEECH = "NO_ACTIVE_SPEECH"
 WARNINGS = {
@@ -52,7 +52,7 @@ WARNINGS = {
 
 
 class SpeedError(ConfigError):
-    """A speed that Flux does not have, with Deepgram's code for it."""
+    """An invalid speed, with Deepgram's code for the reason."""
 
     def __init__(self, code: str, message: str, value: float | None) -> None:
         super().__init__(message)
@@ -65,18 +65,18 @@ class Turn:
     """One response of an agent, from its first Speak to its Flush."""
 
     begin: int
-    """Where its text begins in the utterance's."""
+    """Position of its text in the utterance's."""
     text: str = ""
     name: str = ""
     flushed: bool = False
-    """Whether all of its text has come."""
+    """Whether its whole text has arrived."""
     start_s: float = 0.0
-    """Where its audio begins in the utterance's."""
+    """Start of its audio in the utterance's."""
     end_s: float | None = None
-    """Where it ends there; None: not all of it was sent."""
+    """End of its audio there; None until all of it was sent."""
 
     def metadata(self, end_s: float) -> dict[str, Any]:
-        """Its figures, where its audio ends at ``end_s``."""
+        """Return its figures; its audio ends at ``end_s``."""
         characters = len(self.text)
         return {
             "speech_id": self.name,
@@ -107,26 +107,26 @@ class Flux(SocketProtocol):
             "delivery": self._delivery,
         }
         self._options = replace(OPTIONS, session=session, **chosen)
-        # The speed with which the utterance was opened.
+        # The speed at which the utterance was opened.
         self._opened_speed = self._speed
         self._open = False
         self._ending = False
-        # Turns that are not over, the active one first; and those of the open utterance that are.
+        # Unfinished turns, the active one first; and the finished turns of the open utterance.
         self._turns = deque[Turn]()
         self._past = list[Turn]()
         self._characters = 0
         self._sent_s = 0.0
         self._half = ""
-        # Of the session: characters that came, audio of earlier utterances, where it was
-        # interrupted last.
+        # For the whole session: characters received, audio of earlier utterances, and the position
+        # of the last interruption.
         self._all_characters = 0
-        self._before_s = 0.0
+        self._earlier_s = 0.0
         self._interrupted_s = 0.0
-        # The playback offset of the Interrupt that is carried out.
+        # The playback offset in the Interrupt that is being carried out.
         self._offset_s: float | None = None
 
     def greeting(self) -> Iterable[str]:
-        """Connected."""
+        """Yield the message Connected."""
         identity = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
         model = {"model_name": self._voice, "model_version": __version__, "model_uuids": [identity]}
         yield say("Connected", request_id=self.session, **model)
@@ -136,6 +136,7 @@ class Flux(SocketProtocol):
         yield from by_type(data, self.KINDS)(self, data)
 
     def _speak(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Begin a turn if none is open, and add text to it."""
         text = text_in(data, "Speak")
         if not self._open:
             self._open = True
@@ -147,8 +148,8 @@ class Flux(SocketProtocol):
         if not self._turns or self._turns[-1].flushed:
             self._turns.append(Turn(self._characters))
             if len(self._turns) == 1:
-                yield m.Reply(self._started())
-        # As the utterance joins it: a client may cut a character in two.
+                yield m.Reply(self._start_turn())
+        # As in ``Utterance.push``: a client may cut a surrogate pair in two.
         whole, self._half = joined(self._half + text)
         self._turns[-1].text += whole
         self._characters += len(whole)
@@ -156,6 +157,7 @@ class Flux(SocketProtocol):
         yield m.Text(ONLY, text)
 
     def _flush(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        """End the text of the turn."""
         if not self._turns or self._turns[-1].flushed:
             yield m.Reply(warning(NO_SPEECH))
             return
@@ -163,30 +165,32 @@ class Flux(SocketProtocol):
         yield m.Flush(ONLY)
 
     def _interrupt(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Cancel the utterance at the given playback offset, if that is valid."""
         self._offset_s = offset_of(data.get("playback_offset"))
         if not self._open:
-            heard_nothing = not self._before_s
+            heard_nothing = not self._earlier_s
             yield m.Reply(warning("NO_AUDIO_GENERATED" if heard_nothing else NO_SPEECH))
         elif self._offset_s is None:
             yield m.Cancel(ONLY, live=True)
         elif self._offset_s <= self._interrupted_s and self._interrupted_s:
-            at = milliseconds(self._offset_s)
-            before = milliseconds(self._interrupted_s)
+            offset_ms = milliseconds(self._offset_s)
+            last_offset_ms = milliseconds(self._interrupted_s)
             why = (
-                f"playback_offset is {at} ms, but the last Interrupt was at {before} ms, and this"
-                " one must be later."
+                f"playback_offset is {offset_ms} ms, but the last Interrupt was at {last_offset_ms}"
+                " ms, and this one must be later."
             )
             yield m.Reply(warning("INVALID_INTERRUPT_OFFSET", why))
         else:
-            yield m.Cancel(ONLY, min(max(0.0, self._offset_s - self._before_s), self._sent_s))
+            yield m.Cancel(ONLY, min(max(0.0, self._offset_s - self._earlier_s), self._sent_s))
 
     def _configure(self, data: dict[str, Any]) -> Iterable[m.Command]:
-        given = data.get("speed")
-        if given is None:
+        """Change the speed of the text that follows."""
+        requested = data.get("speed")
+        if requested is None:
             yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
             return
         try:
-            self._speed = speed_of(given)
+            self._speed = speed_of(requested)
         except SpeedError as error:
             value = {} if error.value is None else {"value": error.value}
             failed = say(
@@ -202,6 +206,7 @@ class Flux(SocketProtocol):
         yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
 
     def _close(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        """End the connection."""
         self._ending = True
         if not self._open:
             yield m.Reply(self._totals())
@@ -214,7 +219,7 @@ class Flux(SocketProtocol):
         "Configure": _configure,
         "Close": _close,
     }
-    """What reads a message, by its type."""
+    """Handlers of messages, by type."""
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
@@ -222,37 +227,37 @@ class Flux(SocketProtocol):
                 self._sent_s = start_s + duration_s
                 yield data
             case m.Flushed():
-                yield from self._over()
+                yield from self._end_turn()
             case m.Finished(_, audio_s):
                 self._sent_s = audio_s
                 while self._turns:
-                    yield from self._over()
+                    yield from self._end_turn()
                 yield self._totals()
                 self._reset()
             case m.Cancelled(_, heard):
-                yield from self._interrupted(heard.played_s, heard.end)
+                yield from self._report_interruption(heard.played_s, heard.end)
             case m.Failed("idle", _, str(), _) if not self._turns:
-                # All was spoken: more text begins anew.
-                self._before_s += self._sent_s
+                # Everything was spoken: further text opens a new utterance.
+                self._earlier_s += self._sent_s
                 self._reset()
             case m.Failed(code, message, _, gone):
                 if gone:
-                    self._before_s += self._sent_s
+                    self._earlier_s += self._sent_s
                     self._reset()
                 code = ERRORS.get(code, code.upper())
                 yield say("Error" if gone else "Warning", code=code, description=message)
             case m.Echo(message):
                 yield str(message)
 
-    def _started(self) -> str:
-        """The first of the turns becomes active."""
+    def _start_turn(self) -> str:
+        """Make the first waiting turn active; return its message."""
         active = self._turns[0]
         active.name = f"dg_sp_{secrets.token_hex(6)}"
         active.start_s = self._sent_s
         return say("SpeechStarted", speech_id=active.name)
 
-    def _over(self) -> Iterable[str]:
-        """All audio of the active turn was sent."""
+    def _end_turn(self) -> Iterable[str]:
+        """End the active turn, whose audio was sent, and start the next."""
         turn = self._turns.popleft()
         turn.end_s = self._sent_s
         self._past.append(turn)
@@ -261,15 +266,19 @@ class Flux(SocketProtocol):
         yield say("SpeechMetadata", **turn.metadata(turn.end_s))
         yield say("Flushed", speech_id=turn.name)
         if self._turns:
-            yield self._started()
+            yield self._start_turn()
 
-    def _interrupted(self, played_s: float, heard_end: int) -> Iterable[str]:
-        """The listener has heard so much of the utterance; what was to follow is dropped."""
+    def _report_interruption(self, played_s: float, heard_end: int) -> Iterable[str]:
+        """Report the turn that was interrupted, and drop everything after it.
+
+        ``played_s``: how much of the utterance was played; ``heard_end``: where the heard text
+        ends.
+        """
         turns = [*self._past, *self._turns]
         sent_s = self._sent_s
         is_over = not self._turns and played_s >= sent_s
-        at_s = self._before_s + played_s
-        self._before_s = at_s
+        at_s = self._earlier_s + played_s
+        self._earlier_s = at_s
         self._interrupted_s = at_s
         self._reset()
         if is_over:
@@ -288,13 +297,14 @@ class Flux(SocketProtocol):
         )
 
     def _totals(self) -> str:
+        """Return the message with the session's figures."""
         figures = {"total_input_character_count": self._all_characters}
         figures["total_billable_character_count"] = self._all_characters
-        total_s = self._before_s + (self._sent_s if self._open else 0.0)
+        total_s = self._earlier_s + (self._sent_s if self._open else 0.0)
         return say("SessionMetadata", total_audio_duration_ms=milliseconds(total_s), **figures)
 
     def _reset(self) -> None:
-        """The utterance is gone."""
+        """Forget the utterance, which is over."""
         self._open = False
         self._turns.clear()
         self._past = []
@@ -302,18 +312,18 @@ class Flux(SocketProtocol):
 
 
 def milliseconds(seconds: float) -> int:
-    """Seconds as Flux counts time."""
+    """Convert seconds to milliseconds."""
     return round(seconds * 1000)
 
 
 def warning(code: str, description: str = "") -> str:
-    """A Warning."""
+    """Return a Warning message."""
     return say("Warning", code=code, description=description or WARNINGS[code])
 
 
 def offset_of(offset: object) -> float | None:
-    """Seconds of the session that an Interrupt says were played; None if it does not say.
-    MessageError for another form."""
+    """Return the playback offset of an Interrupt in seconds of the session; None without one.
+    MessageError if it is malformed."""
     if offset is None:
         return None
     value = (
@@ -327,7 +337,7 @@ def offset_of(offset: object) -> float | None:
 
 
 def speed_of(given: object) -> float:
-    """The pace that a query or a message gives. SpeedError for one that Flux does not have."""
+    """Parse a speed. SpeedError if Flux does not allow it."""
     try:
         speed = float(given) if isinstance(given, str) else number(given)
     except ValueError:
@@ -345,7 +355,7 @@ def speed_of(given: object) -> float:
 
 
 def delivery_of(query: Mapping[str, str]) -> Delivery:
-    """What ``expressivity`` stands for. ConfigError for a value that Flux does not have."""
+    """Return the delivery for ``expressivity``. ConfigError for an unknown value."""
     given = query.get("expressivity", "0")
     if given not in LIVELY:
         raise ConfigError(f"expressivity is {given[:80]!r}, but must be one of -2, -1, 0, 1, 2.")
@@ -353,24 +363,27 @@ def delivery_of(query: Mapping[str, str]) -> Delivery:
 
 
 def voice_of(hub: Hub, model: str) -> tuple[str, str | None]:
-    """The voice of a model: one of ours, or ``flux-{voice}-{language}`` with one of ours, or else
-    by its language."""
+    """Return voice and language for a model's name.
+
+    It is a voice of ours, or ``flux-{voice}-{language}`` with one of ours; otherwise the language
+    selects the voice.
+    """
     parts = model.removeprefix("flux-").rpartition("-")
     names = (model, model.removeprefix("flux-"), parts[0])
     language = parts[2] if model.startswith("flux-") and parts[0] else None
-    ours = next((name for name in names if name and hub.voices.known(name)), None)
-    return ours or hub.voices.name(None, any_voice=True, language=language), language
+    own_voice = next((name for name in names if name and hub.voices.known(name)), None)
+    return own_voice or hub.voices.name(None, any_voice=True, language=language), language
 
 
 def failure(error: RequestError) -> Response:
-    """Deepgram's form of an error; its clients read the reason in a header."""
+    """Return Deepgram's form of an error; its clients read the reason from a header."""
     reason = str(error).encode("ascii", "replace").decode().replace("\n", " ")
     body = {"err_code": error.code.upper(), "err_msg": str(error)}
     return JSONResponse(body, error.status, {**error.headers, "dg-error": reason})
 
 
 def refused(error: SayaheadError) -> Response:
-    """The answer to a query that cannot be."""
+    """Return the answer to an invalid query."""
     return failure(
         RequestError(error.code if isinstance(error, SpeedError) else "invalid_option", str(error))
     )

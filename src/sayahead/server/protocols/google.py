@@ -23,12 +23,12 @@ SERVICES = (
     "google.cloud.texttospeech.v1.TextToSpeech",
     "google.cloud.texttospeech.v1beta1.TextToSpeech",
 )
-"""The messages that are understood are the same in both."""
+"""Versions of the service; the messages that we read are the same in both."""
 PING_S = 20.0
-# There are so many times fewer connections than over HTTP.
+# Connections over HTTP for each one over gRPC.
 CONNECTIONS = 4
-# After so long a connection takes no new calls (its client opens another): a call whose client
-# neither reads nor leaves does not stay for ever.
+# A connection accepts no new calls after this time (its client opens another), so that a call whose
+# client neither reads nor leaves ends at last.
 AGE_S = 600.0
 CLOSE_S = 1.0
 
@@ -56,7 +56,7 @@ SETTINGS = GoogleSettings
 
 @contextlib.asynccontextmanager
 async def listening(hub: Hub) -> AsyncIterator[None]:
-    """Serve at the settings' ``grpc_port`` while inside."""
+    """Serve the port ``grpc_port`` of the settings while inside."""
     number = hub.settings.of(GoogleSettings).grpc_port
     if number is None:
         yield
@@ -82,7 +82,7 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
 
 
 def bounds(hub: Hub) -> list[tuple[str, int]]:
-    """What no connection may go beyond, as gRPC's own options."""
+    """Return the limits of a connection, as options of gRPC."""
     limits = hub.limits
     seconds = {
         "grpc.server_handshake_timeout_ms": HEAD_S,
@@ -93,37 +93,37 @@ def bounds(hub: Hub) -> list[tuple[str, int]]:
         "grpc.keepalive_timeout_ms": PING_S,
     }
     numbers = {
-        # Another server on this port would take half of the calls; the other processes of this one
-        # are to.
+        # A second server on this port would take half of the calls; only the processes of this
+        # server share it.
         "grpc.so_reuseport": int(hub.siblings.count > 1),
         "grpc.max_receive_message_length": limits.message_bytes,
         "grpc.max_metadata_size": limits.head_bytes,
         "grpc.absolute_max_metadata_size": limits.head_bytes,
-        # One connection carries many calls; with those of HTTP they stay below what the process may
-        # open.
+        # A connection carries many calls; together with those of HTTP, they stay below the limit of
+        # open files.
         "grpc.max_allowed_incoming_connections": max(1, most_connections(limits) // CONNECTIONS),
-        # Calls beyond the places are refused at once, not kept waiting by their own client.
+        # Calls beyond the places are refused at once instead of waiting in their own client.
         "grpc.max_concurrent_streams": 2 * hub.places,
     }
     return [*((name, round(1000 * value)) for name, value in seconds.items()), *numbers.items()]
 
 
 def opened(server: Any, hub: Hub, port: int) -> int:
-    """Open a port, with TLS if there is a certificate; its number. OutputError if it cannot be
-    had."""
+    """Open a port, with TLS if there is a certificate; return its number. OutputError if that is
+    not possible."""
     import grpc
 
     settings = hub.settings
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    where = f"{host}:{hub.siblings.number(settings.host, port)}"
+    server_address = f"{host}:{hub.siblings.number(settings.host, port)}"
     try:
         if settings.certificate is None:
-            return int(server.add_insecure_port(where))
-        first = certificate_of(hub.settings)
+            return int(server.add_insecure_port(server_address))
+        certificate = certificate_of(hub.settings)
         credentials = grpc.dynamic_ssl_server_credentials(
-            grpc.ssl_server_certificate_configuration([first]), Renewed(hub), False
+            grpc.ssl_server_certificate_configuration([certificate]), Renewed(hub), False
         )
-        return int(server.add_secure_port(where, credentials))
+        return int(server.add_secure_port(server_address, credentials))
     except OSError as error:
         raise ConfigError(f"The certificate cannot be read: {error}.") from error
     except RuntimeError as error:
@@ -131,21 +131,23 @@ def opened(server: Any, hub: Hub, port: int) -> int:
 
 
 def certificate_of(settings: Settings) -> tuple[bytes, bytes]:
-    """The private key and the certificate."""
+    """Return the private key and the certificate."""
     certificate = Path(settings.certificate or "")
     return Path(settings.certificate_key or certificate).read_bytes(), certificate.read_bytes()
 
 
 class Renewed:
-    """The certificate for a new connection: read again where its files have changed, and kept where
-    the new ones do not fit each other, as while they are written."""
+    """Provides the certificate of new connections, and reads it again after its files have changed.
+
+    It keeps the old one while the files do not match each other, as while they are written.
+    """
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._stamps = self._stamp()
 
     def __call__(self) -> Any:
-        """None: it is as it was."""
+        """Return the new certificate; None if it has not changed."""
         import grpc
 
         stamps = self._stamp()
@@ -156,15 +158,15 @@ class Renewed:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
                 str(settings.certificate), settings.certificate_key, password=""
             )
-            found = grpc.ssl_server_certificate_configuration([certificate_of(settings)])
+            configuration = grpc.ssl_server_certificate_configuration([certificate_of(settings)])
         except (OSError, ValueError):
             return None
         self._stamps = stamps
-        return found
+        return configuration
 
     def _stamp(self) -> list[tuple[int, int, int]]:
-        """What tells whether the files have changed."""
+        """Return the state of the files, which changes when they do."""
         settings = self._hub.settings
         paths = [path for path in (settings.certificate, settings.certificate_key) if path]
-        found = [os.stat(path) for path in paths if os.path.exists(path)]
-        return [(each.st_mtime_ns, each.st_size, each.st_ino) for each in found]
+        states = [os.stat(path) for path in paths if os.path.exists(path)]
+        return [(status.st_mtime_ns, status.st_size, status.st_ino) for status in states]

@@ -35,7 +35,7 @@ from sayahead.text.saying.lexicon import Entry, Lexicon
 log = logging.getLogger("sayahead.server")
 Context: TypeAlias = "grpc.aio.ServicerContext[bytes, bytes]"
 Put: TypeAlias = Callable[[bytes], Awaitable[None]]
-"""Takes in audio."""
+"""Receives audio."""
 
 STATUS = {
     "unauthorized": grpc.StatusCode.UNAUTHENTICATED,
@@ -51,64 +51,66 @@ STATUS = {
     "shutdown": grpc.StatusCode.UNAVAILABLE,
     "failed": grpc.StatusCode.INTERNAL,
 }
-"""Status by code; all others are INVALID_ARGUMENT."""
+"""gRPC status for each code; INVALID_ARGUMENT for all others."""
 NAMED = {"MP3": AudioFormat("mp3", None, 32000), "OGG_OPUS": AudioFormat("opus")}
 BARE = {"LINEAR16": "pcm_s16le", "PCM": "pcm_s16le", "MULAW": "mulaw", "ALAW": "alaw"}
 STREAMED = ("PCM", "MULAW", "ALAW", "OGG_OPUS")
-"""What ``StreamingSynthesize`` sends."""
+"""Encodings of ``StreamingSynthesize``."""
 WAVE_TAGS = {"MULAW": 7, "ALAW": 6}
 GENDERS = {"": 0, "male": 1, "female": 2}
 """Google's numbers (SsmlVoiceGender)."""
 RATE = 24000
-"""Samples per second of a stream whose audio is not configured."""
+"""Sample rate of a stream without an audio configuration."""
 SPEED = (0.25, 2.0)
 VOLUME_DB = (-96.0, 16.0)
 PITCH = (-20.0, 20.0)
 MAX_VOLUME = 4.0
+"""Largest volume of our voices; more is clamped."""
 MAX_PITCH = 12.0
-"""What the voices can do of these; more is clamped."""
+"""Largest shift of their pitch, in semitones; more is clamped."""
 MAX_INPUT = 5000
+"""Most bytes of text for ``SynthesizeSpeech``."""
 MAX_ANSWER = 32_000_000
-"""Bytes of the input of ``SynthesizeSpeech``, and of its audio, which is kept until it is whole."""
+"""Most bytes of its audio, which is collected before it is sent."""
 UNREAD_EACH = 2_000_000
+"""Bytes of answers that a client may leave unread, for each of its places."""
 MIN_UNREAD = 500_000
-"""Bytes of answers that one client may leave unread for each of its places, and what the smallest
-counts for."""
+"""An unread answer counts as at least this many bytes."""
 MAX_PHRASES = 1000
 FRAME_S = 0.08
 ORDER = "The first message must have streaming_config, and all others input."
 GONE_S = 1.0
-# What comes before a call's first message. It is sent by itself: a message that waits would keep it
-# from its status.
+# Initial metadata, sent by itself: a message that waits would delay the call's status.
 HEAD = ()
-# A call has one text, without a name.
+# A call has one utterance, without a name.
 ONLY = ""
-# What a call is called in the log, in its metadata and in that of its end.
+# Metadata key of the request id, in calls and their trailing metadata.
 REQUEST = HEADER.decode()
 
 
 class Calls:
-    """The service's methods. Messages come and go as bytes, so that a bad one is answered as
-    such."""
+    """The methods of the service. Messages are bytes, so that an invalid one gets a proper
+    status."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        # Bytes of answers that were not read yet, by whose they are: gRPC cannot cut one call.
+        # Bytes of unread answers by share: gRPC cannot abort a single call.
         self._unread: Counter[str] = Counter()
 
     def handlers(self) -> dict[str, Any]:
-        """Methods by their names, for ``grpc.method_handlers_generic_handler``."""
+        """Return the handlers by method, for ``grpc.method_handlers_generic_handler``."""
         return {
-            # One answer is a stream of one message, whose reading has a time.
+            # A single answer is a stream of one message, because only reading a stream can time
+            # out.
             "ListVoices": grpc.unary_stream_rpc_method_handler(self.list_voices),
             "SynthesizeSpeech": grpc.unary_stream_rpc_method_handler(self.synthesize),
             "StreamingSynthesize": grpc.stream_stream_rpc_method_handler(self.stream),
         }
 
     async def list_voices(self, request: bytes, context: Context) -> None:
-        """All voices, or those of a language."""
+        """Answer with all voices, or those of a language."""
         async with self._answering(context) as caller:
-            wanted = messages.parsed("ListVoicesRequest", request).language_code.lower()
+            language = messages.parsed("ListVoicesRequest", request).language_code.lower()
             voices = [
                 messages.new(
                     "Voice",
@@ -118,14 +120,14 @@ class Calls:
                     ssml_gender=GENDERS[config.gender],
                 )
                 for name, config in self._hub.voices.listed()
-                if speaks(config.language, wanted)
+                if speaks(config.language, language)
             ]
             await self._answer(
                 context, caller, messages.packed("ListVoicesResponse", voices=voices)
             )
 
     async def synthesize(self, request: bytes, context: Context) -> None:
-        """A whole text, answered by all of its audio."""
+        """Answer a whole text with its whole audio."""
         async with self._answering(context) as caller:
             await self._hub.accounts.of(caller.share).bytes.turn(len(request))
             message = messages.parsed("SynthesizeSpeechRequest", request)
@@ -161,14 +163,14 @@ class Calls:
             )
 
     async def stream(self, requests: AsyncIterator[bytes], context: Context) -> None:
-        """A text that is spoken while it arrives."""
+        """Speak a text while it arrives."""
         async with self._answering(context) as caller:
-            begun = False
+            has_begun = False
 
             async def put(data: bytes) -> None:
-                nonlocal begun
-                if not begun:
-                    begun = True
+                nonlocal has_begun
+                if not has_begun:
+                    has_begun = True
                     await context.send_initial_metadata(HEAD)
                 await context.write(
                     messages.packed("StreamingSynthesizeResponse", audio_content=data)
@@ -180,12 +182,12 @@ class Calls:
     async def _streamed(
         self, requests: AsyncIterator[bytes], account: Account
     ) -> AsyncIterator[m.Command]:
-        """What the requests want; the end of them ends the text."""
+        """Yield the commands of the requests, whose end ends the text."""
         opened = False
         reading = Reading(account, self._hub.limits)
         try:
             async for request in requests:
-                # What comes faster waits with the client.
+                # Beyond its rate, a client waits.
                 await reading.turn(len(request))
                 message = messages.parsed("StreamingSynthesizeRequest", request)
                 if message.HasField("streaming_config") == opened:
@@ -209,7 +211,7 @@ class Calls:
 
     @contextlib.asynccontextmanager
     async def _answering(self, context: Context) -> AsyncIterator[Caller]:
-        """Whose call it is; errors become its status."""
+        """Yield the caller; errors of the code inside become the call's status."""
         share = address_of(context.peer()) or ""
         try:
             caller = self._caller(context)
@@ -231,7 +233,7 @@ class Calls:
         except grpc.aio.AbortError:
             raise
         except grpc.aio.InternalError:
-            # The client has left, and gRPC cancels its call in a moment.
+            # The client has left; gRPC is about to cancel the call.
             await asyncio.sleep(GONE_S)
             return
         except (RequestError, RefusedError) as error:
@@ -244,14 +246,16 @@ class Calls:
             log.exception("A call failed")
             code = "failed"
             sentence = f"Internal error ({type(error).__name__}): the client is not at fault."
-        with self._waiting(share, 0):
+        with self._unread_answer(share, 0):
             await end(context, code, sentence)
 
     async def _answer(self, context: Context, caller: Caller, message: bytes) -> None:
-        """Send the only message of a call. A client that does not read it gets a status when it
-        does, or leaves."""
+        """Send the only message of a call.
+
+        A client that does not read it in time gets a status instead.
+        """
         stall_s = self._hub.limits.write_stall_s
-        with self._waiting(caller.share, len(message)):
+        with self._unread_answer(caller.share, len(message)):
             await context.send_initial_metadata(HEAD)
             try:
                 async with asyncio.timeout(stall_s):
@@ -260,8 +264,8 @@ class Calls:
                 await end(context, "stalled", f"The client did not read for {stall_s:g} seconds.")
 
     @contextlib.contextmanager
-    def _waiting(self, share: str, size: int) -> Iterator[None]:
-        """A client is to read the end of its call, with a message of ``size`` bytes."""
+    def _unread_answer(self, share: str, size: int) -> Iterator[None]:
+        """Count an answer of ``size`` bytes as unread while inside."""
         size = max(size, MIN_UNREAD)
         self._unread[share] += size
         try:
@@ -272,7 +276,7 @@ class Calls:
                 del self._unread[share]
 
     def _caller(self, context: Context) -> Caller:
-        """Whose call it is. RequestError without a valid key."""
+        """Return who calls. RequestError without a valid key."""
         metadata = {
             name: value
             for name, value in context.invocation_metadata() or ()
@@ -281,8 +285,12 @@ class Calls:
         address = address_of(context.peer())
         name = named(metadata.get(REQUEST, ""))
         context.set_trailing_metadata(((REQUEST, name),))
-        known: dict[str, Any] = {"address": address, "request": name, "trace": metadata.get(PARENT)}
-        caller = self._hub.access.caller(credential(metadata, {}), **known)
+        identity: dict[str, Any] = {
+            "address": address,
+            "request": name,
+            "trace": metadata.get(PARENT),
+        }
+        caller = self._hub.access.caller(credential(metadata, {}), **identity)
         if caller is None:
             self._hub.refused("unauthorized", address, "google", session=name)
             raise RequestError(
@@ -292,7 +300,7 @@ class Calls:
 
 
 class Call:
-    """One text on its way to one caller: its first error ends it, since a call has one status."""
+    """One text for one caller. Its first error ends it, since a call has only one status."""
 
     def __init__(self, hub: Hub, put: Put) -> None:
         self._hub = hub
@@ -300,8 +308,10 @@ class Call:
         self._error: RequestError | None = None
 
     async def serve(self, caller: Caller, commands: AsyncIterator[m.Command]) -> None:
-        """Speak until the text ends. RequestError for whatever ends it before, RefusedError without
-        a place."""
+        """Speak until the text ends.
+
+        RequestError for an error that ends it, RefusedError if there is no place.
+        """
         lease = self._hub.enter("google", caller)
         try:
             outcome = await serve_session(self._hub, commands, self._send, lease=lease)
@@ -326,19 +336,19 @@ class Call:
 
 
 async def end(context: Context, code: str, sentence: str) -> None:
-    """End a call with a status: AbortError, unless its client has left."""
+    """End a call with a status. Raises AbortError, unless the client has left."""
     with contextlib.suppress(grpc.aio.InternalError):
         await context.abort(STATUS.get(code, grpc.StatusCode.INVALID_ARGUMENT), sentence)
 
 
 def texts(text: str) -> Iterable[m.Command]:
-    """A text in parts; an empty one is a sign of life."""
-    for at in range(0, max(1, len(text)), PART):
-        yield m.Text(ONLY, text[at : at + PART])
+    """Yield a text in parts; an empty one keeps the utterance alive."""
+    for start in range(0, max(1, len(text)), PART):
+        yield m.Text(ONLY, text[start : start + PART])
 
 
 def whole_text(message: Any) -> str:
-    """The text or SSML of a request. RequestError for none, or too much."""
+    """Return the text or SSML of a request. RequestError if it is missing or too long."""
     text: str = message.input.ssml if message.input.HasField("ssml") else message.input.text
     if not text:
         raise RequestError(
@@ -354,7 +364,7 @@ def whole_text(message: Any) -> str:
 
 
 def whole_options(message: Any, name: str) -> m.Options:
-    """What a request for whole audio chooses. ConfigError for what is out of range."""
+    """Return the options of ``SynthesizeSpeech``. ConfigError for a value out of range."""
     audio = message.audio_config
     pitch = in_range("pitch", audio.pitch, *PITCH)
     gain = 10 ** (in_range("volume_gain_db", audio.volume_gain_db, *VOLUME_DB) / 20)
@@ -369,7 +379,7 @@ def whole_options(message: Any, name: str) -> m.Options:
 
 
 def stream_options(config: Any) -> m.Options:
-    """What a stream's first message chooses. ConfigError for what is out of range."""
+    """Return the options in a stream's first message. ConfigError for a value out of range."""
     audio = config.streaming_audio_config
     name = encoding_of(audio, otherwise="PCM")
     if name not in STREAMED:
@@ -381,8 +391,8 @@ def stream_options(config: Any) -> m.Options:
 
 
 def options_of(message: Any, audio: Any, phrases: Any, **own: Any) -> m.Options:
-    """What both calls may choose, but the format, and a call's own. ConfigError for what is out of
-    range."""
+    """Return the options that both calls have in common, with ``own`` session options. ConfigError
+    for a value out of range."""
     speed = in_range("speaking_rate", audio.speaking_rate or 1.0, *SPEED)
     lexicon = lexicon_of(phrases.custom_pronunciations.pronunciations)
     return m.Options(
@@ -395,15 +405,16 @@ def options_of(message: Any, audio: Any, phrases: Any, **own: Any) -> m.Options:
     )
 
 
-def in_range(name: str, value: float, least: float, most: float) -> float:
-    """A number of a request. ConfigError for one out of its range."""
-    if math.isnan(value) or not least <= value <= most:
-        raise ConfigError(f"{name} is {value:g}, but must be from {least:g} to {most:g}.")
+def in_range(name: str, value: float, minimum: float, maximum: float) -> float:
+    """Check that a number is in a range. ConfigError if it is not."""
+    if math.isnan(value) or not minimum <= value <= maximum:
+        raise ConfigError(f"{name} is {value:g}, but must be from {minimum:g} to {maximum:g}.")
     return value
 
 
 def lexicon_of(phrases: Any) -> Lexicon | None:
-    """Custom pronunciations as a lexicon; None without any. ConfigError for one that is not IPA."""
+    """Return custom pronunciations as a lexicon; None without any. ConfigError if one is not in
+    IPA."""
     if len(phrases) > MAX_PHRASES:
         raise ConfigError(
             f"There are {len(phrases)} custom pronunciations; {MAX_PHRASES} are allowed."
@@ -418,8 +429,8 @@ def lexicon_of(phrases: Any) -> Lexicon | None:
 
 
 def encoding_of(audio: Any, *, otherwise: str | None) -> str:
-    """The name of the encoding that is wanted. ConfigError for none, unless there is one
-    ``otherwise``, and for an unknown one."""
+    """Return the name of the requested encoding, or ``otherwise`` if none is requested. ConfigError
+    if it is missing or unknown."""
     name = messages.ENCODINGS.get(audio.audio_encoding) if audio.audio_encoding else otherwise
     if name is None or name == "M4A":
         names = ", ".join(sorted({*BARE, *NAMED}))
@@ -428,19 +439,20 @@ def encoding_of(audio: Any, *, otherwise: str | None) -> str:
 
 
 def format_of(name: str, audio: Any, *, rate: int | None = None) -> AudioFormat:
-    """The format of that name. ConfigError for a sample rate that it has not."""
-    wanted = audio.sample_rate_hertz or rate
+    """Return the audio format of an encoding. ConfigError for an unsupported sample rate."""
+    sample_rate = audio.sample_rate_hertz or rate
     form = (
-        replace(NAMED[name], sample_rate=wanted)
+        replace(NAMED[name], sample_rate=sample_rate)
         if name in NAMED
-        else AudioFormat(BARE[name], wanted)
+        else AudioFormat(BARE[name], sample_rate)
     )
     form.check()
     return form
 
 
 def header(name: str, rate: int, size: int) -> bytes:
-    """What comes before whole audio of an encoding: a WAV header for those that Google wraps."""
+    """Return the header before whole audio: WAV for the encodings that Google wraps, else
+    nothing."""
     if name == "LINEAR16":
         return wav_header(rate, size)
     if name not in WAVE_TAGS:
@@ -451,7 +463,7 @@ def header(name: str, rate: int, size: int) -> bytes:
 
 
 def speaks(language: str, wanted: str) -> bool:
-    """Whether a voice's language is the one wanted, or of it."""
+    """Return whether a voice's language is the wanted one, or one is a variety of the other."""
     return (
         not wanted
         or f"{language.lower()}-".startswith(f"{wanted}-")
@@ -460,7 +472,7 @@ def speaks(language: str, wanted: str) -> bool:
 
 
 def address_of(peer: str) -> str | None:
-    """The address in what gRPC calls a peer, such as ``ipv4:127.0.0.1:5000`` or
-    ``ipv6:%5B::1%5D:5000``."""
+    """Return the address of a gRPC peer such as ``ipv4:127.0.0.1:5000`` or ``ipv6:%5B::1%5D:5000``;
+    None for other kinds."""
     kind, _, rest = unquote(peer).partition(":")
     return rest.rpartition(":")[0].strip("[]") if kind in ("ipv4", "ipv6") else None

@@ -1,8 +1,8 @@
-"""The messages of Google's Text-to-Speech API, as far as they mean something here; fields of other
-numbers are skipped.
+"""The messages of Google's Text-to-Speech API, with the fields that we use; others are skipped.
 
 Names and numbers are those of google/cloud/texttospeech/v1/cloud_tts.proto in googleapis
-(Apache-2.0). The types live in a pool of their own, so that a program may also import Google's."""
+(Apache-2.0). The types are in a pool of their own, so that a program may also import Google's.
+"""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ StreamingSynthesisInput: text=1 string oneof
 StreamingSynthesizeRequest: streaming_config=1 StreamingSynthesizeConfig oneof, input=2 StreamingSynthesisInput oneof
 StreamingSynthesizeResponse: audio_content=1 bytes
 """  # noqa: E501
-"""A message a line: its fields with their numbers and types. Enums are int32, which is the same on
-the wire."""
+"""One message per line: fields with their numbers and types. Enums are int32, which is encoded the
+same way."""
 ENCODINGS = {1: "LINEAR16", 2: "MP3", 3: "OGG_OPUS", 5: "MULAW", 6: "ALAW", 7: "PCM", 8: "M4A"}
 """AudioEncoding."""
 IPA = 1
-"""The PhoneticEncoding that is understood."""
+"""The supported PhoneticEncoding."""
 
 _Field = descriptor_pb2.FieldDescriptorProto
 
 
 def described() -> bytes:
-    """All messages, as a file descriptor."""
+    """Return the file descriptor of all messages, serialized."""
     file = descriptor_pb2.FileDescriptorProto(
         name="sayahead/google.proto", package=PACKAGE, syntax="proto3"
     )
@@ -75,20 +75,20 @@ _POOL.AddSerializedFile(described())
 
 
 def new(kind: str, /, **fields: Any) -> Any:
-    """A message with these fields."""
+    """Return a message with these fields."""
     return message_factory.GetMessageClass(_POOL.FindMessageTypeByName(f"{PACKAGE}.{kind}"))(
         **fields
     )
 
 
 def packed(kind: str, /, **fields: Any) -> bytes:
-    """A message with these fields, as it goes over the wire."""
+    """Return a serialized message with these fields."""
     data: bytes = new(kind, **fields).SerializeToString()
     return data
 
 
 def parsed(kind: str, data: bytes) -> Any:
-    """A message from the wire. MessageError if it is not one."""
+    """Parse a message. MessageError if it is invalid."""
     message = new(kind)
     try:
         message.ParseFromString(data)

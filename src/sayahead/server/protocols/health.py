@@ -1,5 +1,4 @@
-"""For operators: whether the server is alive and ready, its metrics, its version; and tokens for
-browsers."""
+"""Endpoints for operators: health, readiness, metrics and version; and tokens for browsers."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ from sayahead.server.hub import Hub
 from sayahead.server.operation.access import HEADERS, Caller
 
 OPEN = ("/health", "/ready", "/metrics", "/version", "/openapi.json")
-"""What answers without a key."""
+"""Paths that need no key."""
 
 SCRAPE_S = 0.1
-"""How old metrics may be."""
+"""Metrics are cached for this long."""
 
 
 def failure(error: RequestError) -> Response:
-    """An error in a form of no protocol's."""
+    """Return an error in a form that belongs to no protocol."""
     return JSONResponse({"error": str(error)}, error.status, error.headers)
 
 
@@ -46,14 +45,14 @@ def routes(hub: Hub) -> list[Route]:
         }
         return JSONResponse(body, 200 if hub.ready else 503)
 
-    scraped: list[Any] = [-SCRAPE_S, b""]
+    cache: list[Any] = [-SCRAPE_S, b""]
 
     async def metrics(request: Request) -> Response:
         """SharedCounters for Prometheus."""
-        # It takes some milliseconds, and needs no key.
-        if (now := time.monotonic()) >= scraped[0] + SCRAPE_S:
-            scraped[:] = now, await hub.scraped()
-        return Response(scraped[1], media_type="text/plain; version=0.0.4; charset=utf-8")
+        # Collecting takes some milliseconds, and anybody may ask: hence the cache.
+        if (now := time.monotonic()) >= cache[0] + SCRAPE_S:
+            cache[:] = now, await hub.scraped()
+        return Response(cache[1], media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def version(request: Request) -> Response:
         """Which version runs, and on what."""
@@ -66,7 +65,7 @@ def routes(hub: Hub) -> list[Route]:
         """This description."""
         return JSONResponse(described(request.app.routes))
 
-    # A token makes no tokens, or it would last for ever.
+    # A token cannot create tokens, or it could be renewed for ever.
     @answers(hub, failure, tokens=False)
     async def tokens(request: Request, caller: Caller) -> ASGIApp:
         """A short-lived token with which a browser connects."""
@@ -75,37 +74,38 @@ def routes(hub: Hub) -> list[Route]:
             {"token": token, "expires_at": round(end, 3)}, headers={"Cache-Control": "no-store"}
         )
 
-    found = zip(OPEN, (health, ready, metrics, version, description), strict=True)
+    handlers = zip(OPEN, (health, ready, metrics, version, description), strict=True)
     endpoints = [
         Route(path, endpoint)
-        for path, endpoint in found
+        for path, endpoint in handlers
         if path != "/metrics" or hub.settings.metrics
     ]
     return [*endpoints, Route("/v1/tokens", tokens, methods=["POST"])]
 
 
 def described(routes: list[BaseRoute]) -> dict[str, Any]:
-    """All that is served over HTTP, as OpenAPI has it; sockets by their first request."""
+    """Return an OpenAPI description of everything served over HTTP; WebSockets appear with their
+    handshakes."""
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         if isinstance(route, Route | WebSocketRoute):
-            named = [{"name": name, "in": "path"} for name in route.param_convertors]
-            first = (route.endpoint.__doc__ or "").partition("\n\n")[0]
-            told = " ".join(first.split())
-            what: dict[str, Any] = {
-                "summary": told,
-                "parameters": [{**one, "required": True, "schema": {}} for one in named],
+            parameters = [{"name": name, "in": "path"} for name in route.param_convertors]
+            summary = (route.endpoint.__doc__ or "").partition("\n\n")[0]
+            summary = " ".join(summary.split())
+            operation: dict[str, Any] = {
+                "summary": summary,
+                "parameters": [{**one, "required": True, "schema": {}} for one in parameters],
             }
-            what["security"] = [] if route.path in OPEN else [{name: []} for name in HEADERS]
+            operation["security"] = [] if route.path in OPEN else [{name: []} for name in HEADERS]
             socket = isinstance(route, WebSocketRoute)
-            what["responses"] = (
+            operation["responses"] = (
                 {"101": {"description": "A WebSocket."}}
                 if socket
                 else {"200": {"description": "Done."}}
             )
             methods = (getattr(route, "methods", None) or {"GET"}) - {"HEAD"}
             paths.setdefault(route.path, {}).update(
-                {method.lower(): what for method in sorted(methods)}
+                {method.lower(): operation for method in sorted(methods)}
             )
     schemes = {name: {"type": "apiKey", "in": "header", "name": name} for name in HEADERS}
     about = {"title": "sayahead", "version": __version__}

@@ -1,4 +1,4 @@
-"""jambonz' socket for custom speech, ``/v1/jambonz``: text in JSON, bare 16-bit samples out."""
+"""jambonz' WebSocket for custom speech, ``/v1/jambonz``: text in JSON, raw 16-bit samples out."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat
 
 RATE = 16000
-# The socket lives as long as the call, and the caller may talk for minutes.
+# The connection lasts as long as the call, in which the caller may talk for minutes.
 IDLE_S = 3600.0
-# A connection speaks one text after another.
+# The one utterance of a connection, opened again for each text.
 ONLY = ""
 
 
@@ -30,8 +30,8 @@ class Jambonz(SocketProtocol):
     idle_s = IDLE_S
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        """``voice``, ``language`` and ``sampleRate`` come in the address. ConfigError for a rate
-        that is none."""
+        """``voice``, ``language`` and ``sampleRate`` are in the query. ConfigError for an invalid
+        rate."""
         self._rate = whole(query.get("sampleRate")) or RATE
         form = AudioFormat("pcm_s16le", self._rate)
         form.check()
@@ -39,7 +39,7 @@ class Jambonz(SocketProtocol):
         self._options = replace(options, session=session_of(query), frame_s=0.02, idle_s=IDLE_S)
 
     def greeting(self) -> Iterable[str]:
-        """What the samples will be."""
+        """Yield the format of the samples."""
         yield json.dumps(
             {"type": "connect", "data": {"sample_rate": self._rate, "base64_encoding": False}}
         )
@@ -50,7 +50,7 @@ class Jambonz(SocketProtocol):
             case "stream":
                 text = text_in(data, "stream")
                 yield m.Open(ONLY, self._options)
-                # A message is whole words, with or without a blank at the end.
+                # A message has whole words, with or without a space at the end.
                 yield m.Text(ONLY, text if text[-1:].isspace() else text + " ")
             case "flush":
                 yield m.Open(ONLY, self._options)

@@ -1,5 +1,4 @@
-"""Kyutai's socket, ``/api/tts_streaming``: words in, audio and the times of words out, in
-MessagePack."""
+"""Kyutai's WebSocket ``/api/tts_streaming``: words in, audio and word times out, in MessagePack."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import AudioFormat
 
 RATE = 24000
-# A connection may idle for as long as the server allows.
+# Connections may be idle as long as the server allows.
 IDLE_S = 3600.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.08, idle_s=IDLE_S, sole=True)
 PCM = AudioFormat("pcm_f32le", RATE)
@@ -33,9 +32,10 @@ FORMATS = {
     "OggOpus": (OPUS, False),
     "OggOpusMessagePack": (OPUS, True),
 }
-"""Values of ``format``: ours, and whether messages are MessagePack (else they are bare audio)."""
+"""Our format for each value of ``format``, and whether messages are MessagePack instead of bare
+audio."""
 DEFAULT = "OggOpus"
-# A connection speaks one text.
+# The one utterance of a connection.
 ONLY = ""
 
 
@@ -46,7 +46,7 @@ class Kyutai(SocketProtocol):
     idle_s = IDLE_S
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        """ConfigError for a format that is unknown."""
+        """ConfigError for an unknown format."""
         name = query.get("format", DEFAULT)
         if name not in FORMATS:
             raise ConfigError(f"format {unknown(name, FORMATS)}.")
@@ -56,7 +56,7 @@ class Kyutai(SocketProtocol):
         self._options = replace(OPTIONS, voice=query.get("voice"), format=form, session=session)
 
     def greeting(self) -> Iterable[bytes]:
-        """Ready."""
+        """Yield the message Ready."""
         yield from self._say("Ready")
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -72,14 +72,14 @@ class Kyutai(SocketProtocol):
                 case "Eos":
                     yield from self._end()
                 case "Voice":
-                    # An embedding, for a model of another kind.
+                    # A speaker embedding of Kyutai's model, which is of no use here.
                     yield m.KeepAlive()
                 case _:
                     raise MessageError("A message needs a type: Text, Eos or Voice.")
 
     def _text(self, text: str) -> Iterable[m.Command]:
         yield m.Open(ONLY, self._options)
-        # A message is whole words, with or without a blank at the end.
+        # A message has whole words, with or without a space at the end.
         yield m.Text(ONLY, text if text[-1:].isspace() else text + " ")
 
     def _end(self) -> Iterable[m.Command]:
@@ -108,7 +108,7 @@ class Kyutai(SocketProtocol):
 
 
 def unpack(message: bytes) -> dict[str, Any]:
-    """A MessagePack map."""
+    """Parse a map in MessagePack. MessageError if it is not one."""
     try:
         data = msgpack.unpackb(message)
     # msgpack raises errors of many kinds.

@@ -1,5 +1,4 @@
-"""OpenAI's HTTP interface for speech: ``/v1/audio/speech``, ``/v1/models``,
-``/v1/audio/voices``."""
+"""OpenAI's HTTP API for speech: ``/v1/audio/speech``, ``/v1/models`` and ``/v1/audio/voices``."""
 
 from __future__ import annotations
 
@@ -25,10 +24,10 @@ from sayahead.text.styles.table import instructed
 from sayahead.voices import VoiceConfig
 
 MODEL = "sayahead"
-# Names of OpenAI's models; accepted so that clients need no change.
+# Names of OpenAI's models, accepted so that clients need no change.
 MODELS = (MODEL, "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15")
 ALIASES = "alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar".split()
-"""OpenAI's voices: each means the default one here."""
+"""OpenAI's voices, which all mean the default voice here."""
 FORMATS = {
     "mp3": AudioFormat("mp3", 24000, 64000),
     "opus": AudioFormat("opus", 48000, 64000),
@@ -39,35 +38,39 @@ FORMATS = {
 }
 SPEED = (0.25, 4.0)
 MAX_INSTRUCTIONS = 4096
-"""Characters of instructions that are read."""
+"""Characters of the instructions that are read."""
 
 
 class EventStream:
-    """Server-sent events, the audio in base64."""
+    """An answer of server-sent events with audio in base64."""
 
     media_type = "text/event-stream"
 
     def wrap(self, event: m.Event) -> bytes:
-        """A line of data for each chunk of audio, and one for the end."""
+        """Return an event for a chunk of audio and for the end."""
         if isinstance(event, m.Audio):
             audio = base64.b64encode(event.data).decode()
             return line({"type": "speech.audio.delta", "audio": audio})
         if isinstance(event, m.Finished):
-            # Characters stand in for text tokens, 80 ms of audio for an audio token.
-            read = event.characters
-            spoken = round(event.audio_s / 0.08)
-            usage = {"input_tokens": read, "output_tokens": spoken, "total_tokens": read + spoken}
+            # Token counts are approximated: one per character, and one per 80 ms of audio.
+            input_tokens = event.characters
+            output_tokens = round(event.audio_s / 0.08)
+            usage = {
+                "input_tokens": input_tokens,
+                "output_tokens": output_tokens,
+                "total_tokens": input_tokens + output_tokens,
+            }
             return line({"type": "speech.audio.done", "usage": usage})
         return b""
 
 
 def line(data: dict[str, Any]) -> bytes:
-    """One event."""
+    """Return one server-sent event."""
     return f"data: {compact(data)}\n\n".encode()
 
 
 def failure(error: RequestError) -> Response:
-    """OpenAI's form of an error."""
+    """Return OpenAI's form of an error."""
     kinds = {401: "authentication_error", 429: "rate_limit_error"}
     kind = kinds.get(
         error.status, "server_error" if error.status >= 500 else "invalid_request_error"
@@ -79,15 +82,15 @@ def failure(error: RequestError) -> Response:
 
 
 def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
-    """What a request chooses. RequestError for what is unknown or out of range."""
-    kind = "mp3" if body.get("response_format") is None else body["response_format"]
-    if not isinstance(kind, str) or kind not in FORMATS:
-        raise bad("response_format", f"response_format {unknown(kind, FORMATS)}.")
+    """Return the options of a request. RequestError for an unknown or invalid value."""
+    format_name = "mp3" if body.get("response_format") is None else body["response_format"]
+    if not isinstance(format_name, str) or format_name not in FORMATS:
+        raise bad("response_format", f"response_format {unknown(format_name, FORMATS)}.")
     speed = number(1.0 if body.get("speed") is None else body["speed"])
     if speed is None or not SPEED[0] <= speed <= SPEED[1]:
-        given = str(body["speed"])[:80]
+        shown = str(body["speed"])[:80]
         raise bad(
-            "speed", f"speed is {given!r}, but must be a number from {SPEED[0]:g} to {SPEED[1]:g}."
+            "speed", f"speed is {shown!r}, but must be a number from {SPEED[0]:g} to {SPEED[1]:g}."
         )
     voice = body.get("voice")
     if isinstance(voice, dict):
@@ -101,7 +104,7 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
         except VoiceError as error:
             raise bad("voice", str(error)) from error
     try:
-        FORMATS[kind].check()
+        FORMATS[format_name].check()
     except ConfigError as error:
         raise bad("response_format", str(error)) from error
     instructions = body.get("instructions")
@@ -111,14 +114,14 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
     chosen: dict[str, Any] = {
         "voice": voice,
         "language": language,
-        "format": FORMATS[kind],
+        "format": FORMATS[format_name],
         "delivery": delivery,
     }
     return m.Options(any_voice=True, session=session_of(body, speed=speed), **chosen)
 
 
 def bad(field: str, message: str) -> RequestError:
-    """An error about one field."""
+    """Return an error about one field."""
     return RequestError("invalid_option", message, field=field)
 
 
@@ -174,7 +177,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
 
 def voice_row(hub: Hub, config: VoiceConfig) -> dict[str, Any]:
-    """A voice as a client may list it."""
+    """Return a voice in the form of ``/v1/audio/voices``."""
     row: dict[str, Any] = {
         "id": config.name,
         "name": config.name,

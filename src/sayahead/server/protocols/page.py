@@ -1,5 +1,4 @@
-"""The page at ``/``, where typing speaks: its files, and headers that keep everything foreign
-out."""
+"""The demo page at ``/``: its files, with headers that block all foreign content."""
 
 from __future__ import annotations
 
@@ -30,35 +29,37 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(self)",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    # Kept, but checked each time: a new server may have a new page.
+    # Cached, but revalidated each time: a new server may have a new page.
     "Cache-Control": "no-cache",
 }
 
 
 def routes(hub: Hub) -> list[BaseRoute]:
-    """``/`` and ``/page/...``, unless the settings leave them out. No key is needed: the page asks
-    for one to speak."""
+    """Return the routes of ``/`` and ``/page/...``; none if the setting ``page`` is false.
+
+    No key is needed: the page asks for one when it speaks.
+    """
     if not hub.settings.page:
         return []
     entries: list[BaseRoute] = []
     for entry in sorted(
         files("sayahead.server").joinpath("page").iterdir(), key=lambda entry: entry.name
     ):
-        kind = TYPES.get(entry.name[entry.name.rfind(".") :])
-        if kind is not None:
+        media_type = TYPES.get(entry.name[entry.name.rfind(".") :])
+        if media_type is not None:
             path = "/" if entry.name == INDEX else f"/page/{entry.name}"
-            entries.append(file_route(path, entry.read_bytes(), kind))
+            entries.append(file_route(path, entry.read_bytes(), media_type))
     return entries
 
 
-def file_route(path: str, body: bytes, kind: str) -> Route:
-    """A route that answers with a file, or with 304 if the browser has it."""
-    mark = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {**HEADERS, "ETag": mark}
+def file_route(path: str, body: bytes, media_type: str) -> Route:
+    """Return a route for a file, which answers 304 if the browser has it."""
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {**HEADERS, "ETag": etag}
 
     async def file(request: Request) -> Response:
-        if mark in request.headers.get("if-none-match", ""):
+        if etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        return Response(body, headers=headers, media_type=f"{kind}; charset=utf-8")
+        return Response(body, headers=headers, media_type=f"{media_type}; charset=utf-8")
 
     return Route(path, file)

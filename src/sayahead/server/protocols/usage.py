@@ -1,4 +1,4 @@
-"""What a key has used, and what is left to it: ``/v1/usage``."""
+"""Usage and quotas of a key: ``/v1/usage``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ from sayahead.server.operation.usage_file import Used, today
 from sayahead.server.protocols.health import failure
 
 PAGE = 10_000
-"""Rows of one answer at most; the next ones come after its ``next``. Lines for a bill come all at
-once."""
+"""Most rows of one answer; ``next`` leads to further ones. CSV has all rows."""
 COLUMNS = tuple(asdict(Used("", "", "", "")))
 
 
@@ -36,8 +35,8 @@ def routes(hub: Hub) -> list[BaseRoute]:
         format=csv; further rows with after=NEXT."""
         query = request.query_params
         key = caller.name
-        every = query.get("all", "").lower() == "true"
-        if every and not (caller.terms.admin or hub.access.open):
+        all_keys = query.get("all", "").lower() == "true"
+        if all_keys and not (caller.terms.admin or hub.access.open):
             raise RequestError(
                 "forbidden",
                 "This key may not see the usage of others: its terms need admin = true.",
@@ -45,16 +44,16 @@ def routes(hub: Hub) -> list[BaseRoute]:
         first = day_of(query.get("from"), today()[:8] + "01")
         last = day_of(query.get("to"), today())
         after = place_of(query.get("after"))
-        most = number_of(query.get("limit"), PAGE)
-        told = {"from": first, "to": last, **standing(hub, caller)}
+        limit = number_of(query.get("limit"), PAGE)
+        head = {"from": first, "to": last, **standing(hub, caller)}
 
         def answer() -> Response:
-            rows = hub.usage.rows(first, last, None if every else key)
+            rows = hub.usage.rows(first, last, None if all_keys else key)
             if query.get("format") == "csv":
                 return Response(lines(rows), media_type="text/csv")
-            page = [row for row in rows if row.place > after][:most]
-            following = mark(page[-1]) if page and page[-1] is not rows[-1] else None
-            return Response(body(told | {"next": following}, page), media_type="application/json")
+            page = [row for row in rows if row.place > after][:limit]
+            next_mark = mark(page[-1]) if page and page[-1] is not rows[-1] else None
+            return Response(body(head | {"next": next_mark}, page), media_type="application/json")
 
         try:
             # A bill has what all processes noted up to now, written or not.
@@ -66,10 +65,10 @@ def routes(hub: Hub) -> list[BaseRoute]:
     return [Route("/v1/usage", usage)]
 
 
-def number_of(text: str | None, usual: int) -> int:
-    """How many rows a page has at most. RequestError for what is no such number."""
+def number_of(text: str | None, default: int) -> int:
+    """Parse the number of rows of a page. RequestError if it is invalid."""
     if text is None:
-        return usual
+        return default
     if not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= PAGE:
         raise RequestError(
             "invalid_option",
@@ -79,12 +78,13 @@ def number_of(text: str | None, usual: int) -> int:
 
 
 def mark(row: Used) -> str:
-    """Names a row of a bill in the order in which they are told: the next page comes after it."""
+    """Return a row's mark, with which a client asks for the rows after it."""
     return encode("\x1f".join(row.place).encode())
 
 
 def place_of(text: str | None) -> tuple[str, ...]:
-    """What a row's mark names; of none, what comes before all. RequestError for what is none."""
+    """Parse a row's mark; empty, which is before all rows, without one. RequestError if it is
+    invalid."""
     try:
         return tuple(decode(text).decode().split("\x1f")) if text else ()
     except ValueError as error:
@@ -93,25 +93,28 @@ def place_of(text: str | None) -> tuple[str, ...]:
         ) from error
 
 
-def body(told: dict[str, Any], rows: list[Used]) -> str:
-    """JSON with rows, made one by one: a large one would hold the interpreter from the event
-    loop."""
+def body(head: dict[str, Any], rows: list[Used]) -> str:
+    """Return a JSON object with rows.
+
+    Rows are encoded one by one: encoding a large list at once would keep the interpreter lock from
+    the event loop.
+    """
     parts = ", ".join(json.dumps(asdict(row)) for row in rows)
-    return f'{json.dumps(told)[:-1]}, "rows": [{parts}]}}'
+    return f'{json.dumps(head)[:-1]}, "rows": [{parts}]}}'
 
 
-def day_of(text: str | None, usual: str) -> str:
-    """A day in a query. RequestError for what is none."""
+def day_of(text: str | None, default: str) -> str:
+    """Parse a day in a query. RequestError if it is invalid."""
     try:
-        return datetime.date.fromisoformat(text).isoformat() if text else usual
+        return datetime.date.fromisoformat(text).isoformat() if text else default
     except ValueError as error:
         raise RequestError(
-            "invalid_option", f"{text[:40] if text else text!r} is no day such as {usual}."
+            "invalid_option", f"{text[:40] if text else text!r} is no day such as {default}."
         ) from error
 
 
 def standing(hub: Hub, caller: Caller) -> dict[str, Any]:
-    """What a key has used today and this month, and what it may use; 0: any number."""
+    """Return a key's usage of today and this month, its places, and its limits; 0 is unlimited."""
     (day, month) = hub.usage.totals(caller.name)
     terms = caller.terms
     return {
@@ -123,7 +126,7 @@ def standing(hub: Hub, caller: Caller) -> dict[str, Any]:
 
 
 def lines(rows: list[Used]) -> str:
-    """Lines with commas, the names of the columns first."""
+    """Return rows as CSV with a header."""
     out = io.StringIO()
     table = csv.DictWriter(out, COLUMNS)
     table.writeheader()

@@ -1,4 +1,4 @@
-"""Wyoming, the protocol of Home Assistant's speech services, over TCP; text may arrive while it is
+"""Wyoming, the protocol of Home Assistant's speech services, over TCP. Text may arrive while it is
 spoken."""
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
 
 log = logging.getLogger("sayahead.server")
-# The version of the protocol; 1.7.0 is the first that streams text.
+# Version of the protocol; 1.7.0 was the first that streams text.
 VERSION = "1.7.2"
 FRAME_S = 0.08
 SERVICE = "_wyoming._tcp.local."
 HEADER_BYTES = 65536
 CLOSE_S = 2.0
 BUFFER_BYTES = 65536
-# Texts reach the engine in parts of this size.
+# Texts are passed to the engine in parts of this many characters.
 PART = 1000
 
 
@@ -71,7 +71,8 @@ SETTINGS = WyomingSettings
 
 
 def address_of(text: str) -> tuple[str, int]:
-    """Host and port in the setting ``wyoming``. ConfigError if it is no such address."""
+    """Parse the setting ``wyoming`` into host and port. ConfigError if it is not such an
+    address."""
     try:
         parts = urlsplit(text)
         host = parts.hostname
@@ -87,7 +88,7 @@ def address_of(text: str) -> tuple[str, int]:
 
 
 class Wyoming:
-    """One connection: requests one after the other, each a context."""
+    """One connection: requests one after the other, each an utterance."""
 
     def __init__(
         self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -97,34 +98,36 @@ class Wyoming:
         self._writer = writer
         self._name = ""
         self._count = 0
-        # The text of which a part was refused: so is its rest, that it has no hole.
+        # The utterance of which a part was refused: the rest is dropped, too, so that it has no
+        # gaps.
         self._refused: str | None = None
-        # Whether a text is arriving in pieces, and whether the one being spoken did.
+        # Whether a text is arriving in pieces, and whether the current utterance did.
         self._reading = False
         self._streamed = False
         self._rate = 0
         self._started = False
-        self._quiet = asyncio.Event()
-        self._quiet.set()
+        self._is_silent = asyncio.Event()
+        self._is_silent.set()
 
     # What comes in.
 
     async def commands(self, lease: Lease) -> AsyncIterator[m.Command]:
-        """What the peer wants; the next text is read when the last was spoken."""
+        """Yield the commands of the peer's events; a new text is read once the last one was
+        spoken."""
         reading = Reading(lease.account, self._hub.limits)
         lease.reading = reading
         while True:
             try:
                 kind, data = await self._event(reading)
                 if kind in ("synthesize-start", "synthesize") and not self._reading:
-                    await self._quiet.wait()
+                    await self._is_silent.wait()
                 for command in self._read(kind, data):
                     yield command
             except MessageError as error:
                 yield m.Refuse("invalid_message", str(error), fatal=True)
 
     async def _event(self, reading: Reading) -> tuple[str, dict[str, Any]]:
-        """The next event's type and data; its payload is thrown away."""
+        """Read the next event; return its type and data, without its payload."""
         try:
             line = await self._reader.readline()
             await reading.turn(len(line))
@@ -147,13 +150,15 @@ class Wyoming:
         return kind, data | (json_object(more) if more else {})
 
     def _length(self, header: dict[str, Any], name: str) -> int:
+        """Return a length from an event's header. MessageError if it is invalid or too large."""
         length = header.get(name) or 0
-        most = self._hub.limits.message_bytes
-        if isinstance(length, bool) or not isinstance(length, int) or not 0 <= length <= most:
-            raise MessageError(f"{name} must be a whole number from 0 to {most}.")
+        max_length = self._hub.limits.message_bytes
+        if isinstance(length, bool) or not isinstance(length, int) or not 0 <= length <= max_length:
+            raise MessageError(f"{name} must be a whole number from 0 to {max_length}.")
         return length
 
     def _read(self, kind: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Yield the commands for an event."""
         match kind:
             case "describe":
                 yield m.Reply(event("info", info(self._hub)))
@@ -164,7 +169,8 @@ class Wyoming:
                 yield self._open(data, streamed=True)
             case "synthesize-chunk" if self._reading:
                 yield from self._say(data)
-            # Within a stream, the whole text comes once more, for servers that do not stream.
+            # After the chunks of a stream, clients also send the whole text, for servers that do
+            # not stream: it is ignored.
             case "synthesize" if not self._reading:
                 yield self._open(data, streamed=False)
                 yield from self._say(data)
@@ -176,18 +182,19 @@ class Wyoming:
                 yield m.KeepAlive()
 
     def _open(self, data: dict[str, Any], *, streamed: bool) -> m.Command:
+        """Return the command that begins an utterance."""
         if data.get("text_format") not in (None, "text"):
             raise MessageError("The text must be plain: text_format can only be text.")
         self._count += 1
         self._name = str(self._count)
         self._streamed = streamed
         self._started = False
-        self._quiet.clear()
-        wish = voice if isinstance(voice := data.get("voice"), dict) else {}
-        voice, speaker = self._voice(wish)
+        self._is_silent.clear()
+        request = voice if isinstance(voice := data.get("voice"), dict) else {}
+        voice, speaker = self._voice(request)
         self._rate = self._hub.voices.configs[voice].sample_rate
         try:
-            session = session_of(wish, speaker=speaker)
+            session = session_of(request, speaker=speaker)
         except ConfigError as error:
             raise MessageError(str(error)) from error
         idle_s = self._hub.limits.idle_most_s
@@ -195,48 +202,50 @@ class Wyoming:
             self._name, m.Options(voice, session=session, frame_s=FRAME_S, idle_s=idle_s, sole=True)
         )
 
-    def _voice(self, wish: dict[str, Any]) -> tuple[str, str | None]:
-        """The voice of that name, or the first of that language, or the default one; and its
-        speaker, if named."""
+    def _voice(self, request: dict[str, Any]) -> tuple[str, str | None]:
+        """Return voice and speaker for a request: by name, else by language, else the default
+        voice."""
         name, language, speaker = (
-            wish[key] if isinstance(wish.get(key), str) else None
+            request[key] if isinstance(request.get(key), str) else None
             for key in ("name", "language", "speaker")
         )
-        voice, own = self._hub.voices.find(name, any_voice=True, language=language)
+        voice, default_speaker = self._hub.voices.find(name, any_voice=True, language=language)
         speakers = self._hub.voices.configs[voice].speakers
-        return voice, speaker if speaker in speakers else own
+        return voice, speaker if speaker in speakers else default_speaker
 
     def _say(self, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Yield a text in parts."""
         text = data.get("text")
-        most = self._hub.limits.pending_characters
+        limit = self._hub.limits.pending_characters
         if not isinstance(text, str):
             raise MessageError("text is missing.")
-        if len(text) > most:
-            # Spoken in parts of which some are refused, it would have holes.
+        if len(text) > limit:
+            # Refused as a whole, because refusing some of its parts would leave gaps.
             raise MessageError(
-                f"The text has {len(text)} characters; {most} are allowed: send it in several."
+                f"The text has {len(text)} characters; {limit} are allowed: send it in several."
             )
         if self._refused == self._name:
             return
-        for at in range(0, len(text), PART):
+        for start in range(0, len(text), PART):
             if self._refused != self._name:
-                yield m.Text(self._name, text[at : at + PART])
+                yield m.Text(self._name, text[start : start + PART])
 
     # What goes out.
 
-    async def send(self, happened: m.Event) -> None:
-        """Hand an event to the peer."""
+    async def send(self, outgoing: m.Event) -> None:
+        """Send an event to the peer."""
         try:
-            self._writer.write(b"".join(self._write(happened)))
+            self._writer.write(b"".join(self._write(outgoing)))
             await self._writer.drain()
         except OSError as error:
             raise m.GoneError("The client closed the connection.") from error
-        if isinstance(happened, m.Finished):
-            self._quiet.set()
+        if isinstance(outgoing, m.Finished):
+            self._is_silent.set()
 
-    def _write(self, happened: m.Event) -> Iterable[bytes]:
+    def _write(self, outgoing: m.Event) -> Iterable[bytes]:
+        """Yield the bytes of the Wyoming events for an event."""
         form = {"rate": self._rate, "width": 2, "channels": 1}
-        match happened:
+        match outgoing:
             case m.Audio(_, data, start_s):
                 yield from self._start(form)
                 yield event("audio-chunk", {**form, "timestamp": round(start_s * 1000)}, data)
@@ -253,13 +262,14 @@ class Wyoming:
                 yield message
 
     def _start(self, form: dict[str, int]) -> Iterable[bytes]:
+        """Yield the start of the audio if it was not sent."""
         if not self._started:
             self._started = True
             yield event("audio-start", {**form, "timestamp": 0})
 
 
 def event(kind: str, data: dict[str, Any], payload: bytes = b"") -> bytes:
-    """An event as it goes over the wire: a line of JSON, then its data, then its payload."""
+    """Return an event as bytes: a line of JSON, then its data, then its payload."""
     body = json.dumps(data).encode() if data else b""
     header: dict[str, Any] = {"type": kind, "version": VERSION}
     header |= {"data_length": len(body)} if body else {}
@@ -268,7 +278,7 @@ def event(kind: str, data: dict[str, Any], payload: bytes = b"") -> bytes:
 
 
 def info(hub: Hub) -> dict[str, Any]:
-    """What this service is."""
+    """Return the description of this service and its voices."""
     url = "https://github.com/sayahead/sayahead"
     voices = list[dict[str, Any]]()
     for name, config in hub.voices.configs.items():
@@ -294,7 +304,7 @@ def info(hub: Hub) -> dict[str, Any]:
 def artifact(
     name: str, description: str, attribution: dict[str, str], *, version: str | None
 ) -> dict[str, Any]:
-    """How Wyoming describes a service and each of its voices."""
+    """Return Wyoming's description of a service or a voice."""
     row = {"name": name, "description": description, "attribution": attribution}
     return {**row, "installed": True, "version": version}
 
@@ -302,7 +312,7 @@ def artifact(
 async def serve_connection(
     hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    """Serve one peer, from its connection to its end."""
+    """Serve one peer until its connection ends."""
     writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
     connection = Wyoming(hub, reader, writer)
     outcome = m.Outcome("failed")
@@ -324,8 +334,8 @@ async def serve_connection(
 
 
 async def close(writer: asyncio.StreamWriter, *, cut: bool) -> None:
-    """Close a connection: at once with ``cut``, else once the peer has read what is left, for which
-    it has a moment."""
+    """Close a connection: at once with ``cut``, else after the peer has read the rest, for which it
+    has ``CLOSE_S``."""
     writer.close()
     try:
         async with asyncio.timeout(0 if cut else CLOSE_S):
@@ -336,7 +346,7 @@ async def close(writer: asyncio.StreamWriter, *, cut: bool) -> None:
 
 @contextlib.asynccontextmanager
 async def listening(hub: Hub) -> AsyncIterator[None]:
-    """Serve at the settings' ``wyoming`` address while inside."""
+    """Serve the ``wyoming`` address of the settings while inside."""
     settings = hub.settings.of(WyomingSettings)
     if settings.wyoming is None:
         yield
@@ -344,19 +354,19 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
     host, port = address_of(settings.wyoming)
     tasks = set[asyncio.Task[None]]()
 
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def on_connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         tasks.add(task)
         task.add_done_callback(tasks.discard)
         await serve_connection(hub, reader, writer)
 
-    def made() -> asyncio.StreamReaderProtocol:
+    def make_protocol() -> asyncio.StreamReaderProtocol:
         reader = asyncio.StreamReader(limit=HEADER_BYTES)
-        return asyncio.StreamReaderProtocol(reader, connected)
+        return asyncio.StreamReaderProtocol(reader, on_connected)
 
     try:
-        async with hub.siblings.listening(host, port, made) as number:
+        async with hub.siblings.listening(host, port, make_protocol) as number:
             if hub.siblings.leads:
                 log.info("listening", extra={"url": f"tcp://{host}:{number}"})
             async with announced(hub, host, number):
@@ -365,7 +375,7 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # What was cut is released in the loop's next turn.
+        # Aborted transports are released in the loop's next turn.
         await asyncio.sleep(0)
 
 
@@ -392,10 +402,10 @@ async def announced(hub: Hub, host: str, port: int) -> AsyncIterator[None]:
 
 
 def own_address() -> str:
-    """This machine's address on the local network."""
+    """Return this machine's address on the local network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            # Nothing is sent: connecting a datagram socket only chooses the way out.
+            # Nothing is sent: connecting a datagram socket only selects a route.
             probe.connect(("224.0.0.251", 5353))
         except OSError:
             return "127.0.0.1"
