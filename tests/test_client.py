@@ -17,7 +17,7 @@ from websockets.asyncio.client import connect
 from sayahead import ConfigError, SessionError, TextError
 from sayahead.client import AsyncClient, ServerError
 from sayahead.client.choices import Choices
-from sayahead.client.resume import Splice, begin_again
+from sayahead.client.resume import Splice, resume_position
 from sayahead.engine.options import RESEARCH
 from sayahead.research import LookaheadK
 from sayahead.server.protocols.native import SessionUpdate
@@ -466,12 +466,12 @@ def test_what_is_new_of_a_sentence_said_again(
 def test_a_text_is_said_again_from_its_open_sentence() -> None:
     text = 'It is late. "Are you there?" he asked, and'
     words = [WordTiming(m[0], m.start(), m.end(), 0, 0) for m in re.finditer(r"\S+", text)]
-    assert [text[begin_again(text, words[:n]) :][:4] for n in (0, 1, 3, 4, 6, 9)] == [
+    assert [text[resume_position(text, words[:n]) :][:4] for n in (0, 1, 3, 4, 6, 9)] == [
         "It i"
     ] * 3 + ['"Are'] * 2 + ["he a"]
     endless = "word " * 1000
     words = [WordTiming(m[0], m.start(), m.end(), 0, 0) for m in re.finditer(r"\S+", endless)]
-    assert len(endless) - begin_again(endless, words) < 450
+    assert len(endless) - resume_position(endless, words) < 450
 
 
 def test_a_session_that_ends_is_a_success_in_the_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,7 +1,8 @@
-"""The command line: ``sayahead COMMAND ...``. Each command is a module with add_arguments and run.
+"""The command line: ``sayahead COMMAND ...``.
 
-It may have an EPILOG, and PARTS by name, which are commands themselves: ``sayahead voices add
-...``."""
+Each command is a module with ``add_arguments`` and ``run``. It may have an ``EPILOG``, and
+``PARTS``, a table of subcommands such as ``sayahead voices add``.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +27,13 @@ HELP = {
     "voices": "list the installed voices; add, shape, try and remove voices",
     "doctor": "check that everything works on this machine",
 }
-"""The package's own commands with a line each, so that the overview imports none of them."""
+"""The package's own commands with a line about each, so that the overview need not import them."""
 COMMANDS: Extensible[Any] = Extensible(
     "sayahead.commands", {name: f"sayahead.cli.{name}" for name in HELP}
 )
-"""Name to module; only the chosen command's module is imported, which keeps the start short."""
+"""Modules by command; only that of the chosen command is imported, which keeps the start short."""
 ELSEWHERE = dict.fromkeys(("train", "eval", "bench", "loadtest", "measure"), "sayahead-lab")
-"""Commands that come with packages of their own, for the hint where they are missing."""
+"""Commands of other packages, for a hint if they are not installed."""
 
 WRONG = 2
 FAILED = 1
@@ -41,29 +42,29 @@ TERMINATED = 143
 
 
 class Part(NamedTuple):
-    """A part of a command that has no module of its own."""
+    """A subcommand that has no module of its own."""
 
     HELP: str
     """One line, without a full stop."""
     add_arguments: Callable[[argparse.ArgumentParser], None]
     """Adds its options to a parser."""
     run: Callable[[argparse.Namespace], int]
-    """Does it; the exit code."""
+    """Runs it; returns the exit code."""
     EPILOG: str | None = None
-    """What stands under the options in its help."""
+    """Text after the options in its help."""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with errors of one sentence and the nearest known option."""
+    """argparse with one-sentence errors that suggest the nearest option."""
 
     parts: Mapping[str, Any] = {}
-    """The command's own commands."""
+    """The command's subcommands."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG, f"sayahead: error: {message.rstrip('.')}. See: {self.prog} --help\n")
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The options, wherever they appear among the other arguments."""
+        """Parse options anywhere among the other arguments."""
         parsed, rest = self.parse_known_intermixed_args(arguments)
         if rest:
             options = [option for option in self._option_string_actions if option.startswith("--")]
@@ -76,14 +77,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def near(word: str, known: Iterable[str]) -> str:
-    """The end of an error about an unknown word: the nearest known one, or all."""
+    """Return the end of an error about an unknown word: the nearest known one, or all."""
     from sayahead.config import nearest
 
     return nearest(word, known)
 
 
 def one_of(*known: str) -> Callable[[str], str]:
-    """An argparse type: one of some words."""
+    """Return an argparse type that accepts one of some words."""
 
     def convert(text: str) -> str:
         if text not in known:
@@ -96,7 +97,7 @@ def one_of(*known: str) -> Callable[[str], str]:
 def number(
     kind: type[int] | type[float], least: float, most: float = float("inf")
 ) -> Callable[[str], int | float]:
-    """An argparse type: a number from ``least`` to ``most``."""
+    """Return an argparse type for a number from ``least`` to ``most``."""
 
     def convert(text: str) -> int | float:
         bounds = f"of at least {least:g}" if most == float("inf") else f"from {least:g} to {most:g}"
@@ -105,16 +106,16 @@ def number(
         except ValueError:
             value = kind(least) - 1
         if not least <= value <= most:
-            what = "a whole number" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(f"{text!r} must be {what} {bounds}")
+            kind_name = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r} must be {kind_name} {bounds}")
         return value
 
     return convert
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code: 0 success, 1 failed on this machine, 2 wrong usage, 130
-    Ctrl-C."""
+    """Run the command line; return the exit code: 0 success, 1 failure on this machine, 2 wrong
+    usage, 130 Ctrl-C."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     with stopped_by_sigterm():
         return outcome(words)
@@ -122,9 +123,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextlib.contextmanager
 def stopped_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends the program as an exception does, so that files are closed.
+    """Make SIGTERM raise SystemExit while inside, so that files are closed.
 
-    Only the main thread may set a signal's handler; elsewhere nothing changes."""
+    Only the main thread may set a signal handler; elsewhere nothing changes.
+    """
     previous = None
     if threading.current_thread() is threading.main_thread():
         previous = signal.signal(signal.SIGTERM, terminate)
@@ -136,7 +138,7 @@ def stopped_by_sigterm() -> Iterator[None]:
 
 
 def outcome(words: list[str]) -> int:
-    """Run the command that the words name; the exit code, after a sentence if it failed."""
+    """Run a command; return its exit code, after printing a sentence if it failed."""
     from sayahead.errors import SayaheadError
 
     try:
@@ -147,36 +149,36 @@ def outcome(words: list[str]) -> int:
     except SayaheadError as error:
         from sayahead.sound.files import OutputError
 
-        # A missing package is a failure of this machine, whatever kind of error reports it.
+        # A missing package is a failure of this machine, whichever error reports it.
         missing = isinstance(error, OutputError) or isinstance(error.__cause__, ImportError)
         return complain(str(error), FAILED if missing else WRONG)
     except BrokenPipeError:
-        # The reader of our output has closed it. What is still buffered must not be written at
-        # exit.
+        # The reader of our output has closed it. Redirect stdout, so that what is still buffered
+        # raises no error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
-        # Of what is being written, the system does not say which file it is.
+        # For a file being written, the system does not report its name.
         unnamed = "Output cannot be written" if error.errno == errno.ENOSPC else "This machine"
         return complain(f"{error.filename or unnamed}: {error.strerror or error}.", FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        # Compiled modules turn Ctrl-C into errors of their own while they are loading.
+        # Compiled modules turn Ctrl-C into other errors while they are being loaded.
         if is_interruption(error):
             return INTERRUPTED
         raise
 
 
 def is_interruption(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is what an error began with."""
+    """Return whether an error was caused by Ctrl-C."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
 
 
 def command(words: list[str]) -> int:
-    """Parse the words and run the command they name."""
+    """Parse a command line and run its command; return the exit code."""
     if not words or words[0].startswith("-"):
         parser = overview()
         parser.parse_args(words)
@@ -216,7 +218,7 @@ def command(words: list[str]) -> int:
 
 
 def overview() -> Parser:
-    """The parser of ``sayahead`` without a command."""
+    """Return the parser of ``sayahead`` without a command."""
     from sayahead import __version__
 
     lines = "\n".join(f"  {name:8} {HELP.get(name) or COMMANDS[name].HELP}" for name in COMMANDS)
@@ -238,12 +240,12 @@ def overview() -> Parser:
 
 
 def complain(sentence: str, code: int) -> int:
-    """Print the sentence as an error; returns the exit code."""
+    """Print an error; return the exit code."""
     if sys.stderr is not None:
         print(f"sayahead: error: {sentence}", file=sys.stderr)
     return code
 
 
 def terminate(number: int, frame: object) -> NoReturn:
-    """End as after an exception, so that files are closed."""
+    """Exit by an exception, so that files are closed: the handler of SIGTERM."""
     raise SystemExit(TERMINATED)

@@ -1,4 +1,4 @@
-"""``sayahead book``: an audiobook of an EPUB, a Markdown file or a text."""
+"""``sayahead book``: an audiobook from an EPUB, a Markdown file or a text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EPILOG = """examples:
 """
 FORMATS = ("mp3", "opus", "flac", "wav")
 CHARACTERS_PER_S = 15
-"""Of a book read aloud, roughly: for the estimate before anything is spoken."""
+"""Typical reading speed, for estimates before anything is spoken."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Speak the book; the exit code."""
+    """Speak the book; return the exit code."""
     from sayahead.books import read_book
 
     book = chosen(read_book(arguments.book), arguments.chapters)
@@ -108,7 +108,7 @@ def finish(
     voice: Voice,
     console: Console,
 ) -> None:
-    """Write what was asked for from the chapters' sound."""
+    """Write the output files from the chapters' sound."""
     if place.suffix.lower() != ".m4b":
         from sayahead.books.folder import write_folder
 
@@ -130,7 +130,7 @@ def finish(
 
 
 def chosen(book: Book, part: str | None) -> Book:
-    """The book, or those of its chapters that were asked for."""
+    """Return the book with only the chapters that ``part`` selects."""
     if part is None:
         return book
     match = re.fullmatch(r"(\d+)(?:(-)(\d*))?", part)
@@ -146,7 +146,7 @@ def chosen(book: Book, part: str | None) -> Book:
 
 
 def voice_of(name: str | None, language: str) -> Voice:
-    """The voice that was named, or the first one of a language, or the default one."""
+    """Return the named voice, else the first one of a language, else the default one."""
     from sayahead.voice import load_voice
 
     if name is not None or not language:
@@ -158,7 +158,7 @@ def voice_of(name: str | None, language: str) -> Voice:
 
 
 def listing(book: Book) -> str:
-    """The chapters in a table."""
+    """Return a table of the chapters."""
     rows = [
         f"{number:4}  {clock(len(chapter.text) / CHARACTERS_PER_S):>8}  {chapter.title}"
         for number, chapter in enumerate(book.chapters, start=1)
@@ -169,15 +169,15 @@ def listing(book: Book) -> str:
 
 
 def line(progress: Progress, book: Book) -> str:
-    """How far it is, in a line."""
-    share = 100 * progress.characters // max(1, progress.all_characters)
-    left = "" if progress.left_s is None else f", {clock(progress.left_s)} left"
+    """Return a line about the progress."""
+    percent = 100 * progress.characters // max(1, progress.all_characters)
+    remaining = "" if progress.left_s is None else f", {clock(progress.left_s)} left"
     title = book.chapters[progress.number - 1].title[:40]
-    return f"{share} %{left}: chapter {progress.number} of {len(book.chapters)}, {title}"
+    return f"{percent} %{remaining}: chapter {progress.number} of {len(book.chapters)}, {title}"
 
 
 def clock(seconds: float) -> str:
-    """Hours, minutes and seconds."""
+    """Format a duration as hours, minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}"

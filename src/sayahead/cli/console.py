@@ -1,4 +1,4 @@
-"""Standard error: warnings, a progress line, the text as it is spoken."""
+"""Output to standard error: warnings, a progress line, and the text as it is spoken."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLAIN = "\x1b[0m"
 
 
 class Console(logging.Handler):
-    """What a person sees while the sound plays; also the handler of sayahead's log."""
+    """Writes messages to standard error while sound plays; also the handler of sayahead's log."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         super().__init__(logging.WARNING)
@@ -32,32 +32,32 @@ class Console(logging.Handler):
         self.terminal = self._stream is not None and self._stream.isatty()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """A log record as a line."""
+        """Print a log record."""
         self.note(f"sayahead: {record.levelname.lower()}: {record.getMessage()}")
 
     def warn(self, sentence: str) -> None:
-        """A warning as a line."""
+        """Print a warning."""
         self.note(f"sayahead: warning: {sentence}")
 
     def note(self, text: str) -> None:
-        """A line for a person, above the progress line."""
+        """Print a line above the progress line."""
         if not self._quiet:
             line = self._line
             self.write(f"{CLEAR if line else ''}{text}\n{line}")
 
     def progress(self, line: str) -> None:
-        """Show the progress line; nothing without a terminal."""
+        """Show a progress line; does nothing without a terminal."""
         if self.terminal and not self._quiet:
             self.write(CLEAR + line if line or self._line else "")
             self._line = line
 
     def settle(self) -> None:
-        """Leave the progress line as it is, and begin another."""
+        """Keep the progress line, and start another."""
         self.write("\n")
         self._line = ""
 
     def write(self, text: str) -> None:
-        """Write text as it is; speech goes on when the terminal has gone away."""
+        """Write text unchanged; errors, as when the terminal has gone, are ignored."""
         if self._stream is not None and text:
             with self._writing:
                 try:
@@ -68,13 +68,14 @@ class Console(logging.Handler):
 
 
 class Display:
-    """The source text, each word marked while it is heard; without a terminal, word by word."""
+    """Shows the source text and marks each word while it is heard; without a terminal, it prints
+    word by word."""
 
     TICK_S = 0.03
 
     def __init__(self, console: Console, played: Callable[[], float] | None = None) -> None:
-        """``played`` returns how many samples were heard; without it a word counts as heard when it
-        is made."""
+        """``played``: returns how many samples were heard; without it, words count as heard as soon
+        as they are made."""
         self._console = console
         self._played = played
         self._source = ""
@@ -86,11 +87,11 @@ class Display:
             self._clock.start()
 
     def add_text(self, fragment: str) -> None:
-        """More source text; characters that a terminal could take for a command become spaces."""
+        """Append source text; control characters become spaces."""
         self._source += "".join(c if c.isprintable() else " " for c in fragment)
 
     def replace_text(self, text: str) -> None:
-        """The source text is another one: somebody types. A terminal shows its end."""
+        """Replace the source text, as somebody types. A terminal shows its end."""
         self._source = ""
         self.add_text(text)
         if self._console.terminal:
@@ -104,13 +105,13 @@ class Display:
             self._console.progress(row)
 
     def add_words(self, words: Sequence[WordTiming]) -> None:
-        """Words that will be heard."""
+        """Add words that will be heard."""
         self._coming.extend(words)
         if self._played is None:
             self._advance(float("inf"))
 
     def close(self) -> None:
-        """Stop marking words, and leave the text as it is."""
+        """Stop marking words, and leave the text on the screen."""
         self._ended.set()
         if self._clock is not None:
             self._clock.join()
@@ -120,11 +121,13 @@ class Display:
             self._console.settle()
 
     def _follow(self) -> None:
+        """Mark words as they are heard: the thread."""
         while not self._ended.wait(self.TICK_S):
             if self._played is not None:
                 self._advance(self._played())
 
     def _advance(self, samples: float) -> None:
+        """Show the words that begin by sample number ``samples``."""
         while self._coming and self._coming[0].onset_samples <= samples:
             word = self._coming.popleft()
             if self._console.terminal:
@@ -133,13 +136,13 @@ class Display:
                 self._console.write(word.text + " ")
 
     def _show(self, word: WordTiming) -> None:
-        """Draw the row of the source text that contains the word."""
+        """Show the row of the source text that contains a word, and mark the word."""
         row, end = visible(self._source[self._row :])
         while end and word.start > self._row and word.end > self._row + end:
-            cut = min(word.start, self._row + end)
-            self._console.progress(self._source[self._row : cut])
+            row_end = min(word.start, self._row + end)
+            self._console.progress(self._source[self._row : row_end])
             self._console.settle()
-            self._row = cut
+            self._row = row_end
             row, end = visible(self._source[self._row :])
         first = max(0, word.start - self._row)
         last = max(0, word.end - self._row)
@@ -150,7 +153,7 @@ class Display:
 
 
 def visible(text: str) -> tuple[str, int]:
-    """As much of the text as fits into a row of the terminal, and how many characters that is."""
+    """Return as much of the text as fits in a row of the terminal, and its length."""
     room = max(10, shutil.get_terminal_size().columns - 2)
     for number, character in enumerate(text):
         room -= 2 if unicodedata.east_asian_width(character) in "WF" else 1

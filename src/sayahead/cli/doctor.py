@@ -18,7 +18,7 @@ EXTRAS = {
     "lm": ("torch", "transformers"),
 }
 RARE = (*EXTRAS["grpc"], *EXTRAS["lm"])
-"""What few need: missing, it is told to programs alone (``--json``)."""
+"""Packages that few need: if they are missing, only ``--json`` says so."""
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it sleeps."
 
 
@@ -29,9 +29,9 @@ class Finding:
     name: str
     """What was checked."""
     found: str
-    """What is there, or how to get it."""
+    """What was found, or how to get it."""
     state: str = "ok"
-    """ok, optional (missing, but not needed) or broken."""
+    """ok, optional (missing, but not required) or broken."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report; the exit code is 1 if something required is broken."""
+    """Print the report; return 1 if something required is broken, else 0."""
     findings = []
     for finding in examine():
         findings.append(finding)
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def examine() -> Iterator[Finding]:
-    """All findings, cheap ones first."""
+    """Yield all findings, quick ones first."""
     import onnxruntime
 
     from sayahead import __version__
@@ -97,7 +97,7 @@ def examine() -> Iterator[Finding]:
 
 
 def installed(name: str) -> str | None:
-    """The package's version, or None."""
+    """Return a package's version, or None if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -107,7 +107,7 @@ def installed(name: str) -> str | None:
 
 
 def espeak() -> Finding:
-    """Which espeak-ng there is."""
+    """Check which espeak-ng is installed."""
     from sayahead.errors import SayaheadError
     from sayahead.text.saying.espeak.client import ESPEAK, INSTALL
 
@@ -121,7 +121,7 @@ def espeak() -> Finding:
 
 
 def devices() -> Finding:
-    """Whether sound can be played."""
+    """Check whether sound can be played."""
     if installed("miniaudio") is None:
         return Finding("sound device", "not checked: pip install 'sayahead[play]'", "optional")
     from sayahead.errors import SayaheadError
@@ -140,7 +140,7 @@ def devices() -> Finding:
 
 
 def voice_files(name: str) -> Finding:
-    """Whether a voice is intact."""
+    """Check the files of a voice."""
     from sayahead.errors import SayaheadError
     from sayahead.voice import SHAPED, load_voice
 
@@ -154,7 +154,7 @@ def voice_files(name: str) -> Finding:
 
 
 def speech() -> Finding:
-    """Whether the default voice speaks, and how fast."""
+    """Check whether the default voice speaks, and how fast."""
     import numpy as np
 
     from sayahead.errors import SayaheadError
@@ -164,30 +164,30 @@ def speech() -> Finding:
     try:
         start = time.perf_counter()
         voice = load_voice()
-        loaded = time.perf_counter() - start
+        load_s = time.perf_counter() - start
         voice.synthesize("Hello.")
         session = voice.session()
-        first = None
-        audio = 0.0
-        loudest = 0.0
+        first_s = None
+        audio_s = 0.0
+        peak = 0.0
         start = time.perf_counter()
         session.push(SENTENCE)
         session.finish()
         for chunk in session.chunks():
-            audio += chunk.duration_s
+            audio_s += chunk.duration_s
             level = np.abs(chunk.samples)
-            loudest = max(loudest, float(level.max()))
-            if first is None and (level > AUDIBLE).any():
-                first = time.perf_counter() - start
-        elapsed = time.perf_counter() - start
+            peak = max(peak, float(level.max()))
+            if first_s is None and (level > AUDIBLE).any():
+                first_s = time.perf_counter() - start
+        elapsed_s = time.perf_counter() - start
     except (SayaheadError, RuntimeError, ValueError) as error:
         return Finding("speech", f"failed: {error}", "broken")
-    if first is None or loudest < 10 * AUDIBLE or audio < 1:
-        return Finding("speech", f"{audio:.1f} s, but it is silent or too short", "broken")
+    if first_s is None or peak < 10 * AUDIBLE or audio_s < 1:
+        return Finding("speech", f"{audio_s:.1f} s, but it is silent or too short", "broken")
     figures = (
-        f"loaded in {loaded:.2f} s, first audible sample after {1000 * first:.0f} ms, RTF"
-        f" {elapsed / audio:.3f}"
+        f"loaded in {load_s:.2f} s, first audible sample after {1000 * first_s:.0f} ms, RTF"
+        f" {elapsed_s / audio_s:.3f}"
     )
     return Finding(
-        "speech", figures + ("" if elapsed < audio else ": too slow to speak without gaps")
+        "speech", figures + ("" if elapsed_s < audio_s else ": too slow to speak without gaps")
     )

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until standard input ends."""
+    """Serve until standard input ends; return the exit code."""
     from sayahead.cli.narrator import Narrator
     from sayahead.voice import load_voice
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     narrator = Narrator(voices, functools.partial(device, arguments.device))
     try:
         server = make_server(narrator, arguments.voice)
-        # Loaded before the first text comes, and wrong names told at once.
+        # Load the voice before the first text, so that a wrong name is reported at once.
         voices(arguments.voice)
         server.run()
     finally:
@@ -68,14 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def device(kind: str | None, sample_rate: int) -> Device:
-    """Where the sound goes."""
+    """Open the sound device."""
     from sayahead.sound.device import Player
     from sayahead.sound.files import OutputError
 
     try:
         return Player(sample_rate, device=kind)
     except OutputError as error:
-        # Whoever reads this is an agent, or asks one: it has no shell pipe to fall back on.
+        # An agent reads this message and has no shell pipe to fall back on.
         reason = str(error).partition(". ")[0]
         raise OutputError(
             f"{reason}. The user hears nothing: tell them in writing, and that `sayahead doctor`"
@@ -84,7 +84,7 @@ def device(kind: str | None, sample_rate: int) -> Device:
 
 
 def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
-    """The server with its tools. ConfigError without the package mcp."""
+    """Return the server with its tools. ConfigError if the package mcp is not installed."""
     try:
         from mcp.server import MCPServer
         from mcp.server.mcpserver.exceptions import ToolError
@@ -155,7 +155,7 @@ def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
 
 
 def describe(words: int, text: str) -> str:
-    """What was heard, as a sentence."""
+    """Return a sentence about what was heard."""
     return (
         f"Stopped. The user heard {words} words: {text}"
         if words

@@ -1,5 +1,4 @@
-"""A queue of texts that are spoken one after another, by one thread, in turn with other
-programs."""
+"""A queue of texts that one thread speaks one after another, taking turns with other programs."""
 
 from __future__ import annotations
 
@@ -29,23 +28,24 @@ class Job:
     voice: str
     options: Mapping[str, Any]
     epoch: int
-    """Stops before it."""
+    """Number of stops before it was queued."""
     heard: Future[Heard] = field(default_factory=Future)
-    """What was heard of it, when it is over."""
+    """What was heard of it, once it is over."""
     stopped: bool = False
 
 
 class Narrator:
     """Speaks texts in the order in which they came."""
 
-    MOST = 64
-    """Texts that may wait."""
+    MAX_JOBS = 64
+    """Most texts that may wait."""
 
     def __init__(self, voices: Callable[[str], Voice], output: Callable[[int], Device]) -> None:
-        """``voices`` loads a voice by name; ``output`` opens the sound device for a sample rate."""
+        """``voices``: loads a voice by name; ``output``: opens the sound device for a sample
+        rate."""
         self._voices = voices
         self._output = output
-        self._jobs: queue.Queue[Job | None] = queue.Queue(self.MOST)
+        self._jobs: queue.Queue[Job | None] = queue.Queue(self.MAX_JOBS)
         self._lock = threading.Lock()
         self._epoch = 0
         self._current: tuple[Job, Speech | None, Device | None] | None = None
@@ -53,21 +53,24 @@ class Narrator:
         self._thread.start()
 
     def speak(self, text: str, voice: str, **options: Any) -> Job:
-        """Queue a text. SessionError if too many wait; ConfigError and VoiceError for what the
-        voice refuses."""
-        # What is wrong is told now, and not when its turn comes.
+        """Queue a text.
+
+        SessionError if too many wait, ConfigError or VoiceError for options that the voice does not
+        accept.
+        """
+        # Opening a session reports errors now instead of when the text's turn comes.
         self._voices(voice).session(**options)
         job = Job(text, voice, options, self._epoch)
         try:
             self._jobs.put_nowait(job)
         except queue.Full:
             raise SessionError(
-                f"{self.MOST} texts are waiting to be spoken: wait, or stop them first."
+                f"{self.MAX_JOBS} texts are waiting to be spoken: wait, or stop them first."
             ) from None
         return job
 
     def stop(self) -> tuple[Heard, int]:
-        """Silence at once: what was heard of the text being spoken, and how many waiting ones were
+        """Stop at once; return what was heard of the current text, and how many waiting ones were
         dropped."""
         with self._lock:
             self._epoch += 1
@@ -91,30 +94,31 @@ class Narrator:
         return NOTHING if failed else job.heard.result(), dropped
 
     def close(self) -> None:
-        """Silence, and the end of the thread."""
+        """Stop, and end the thread."""
         self.stop()
         self._jobs.put(None)
         self._thread.join()
 
     def _run(self) -> None:
+        """Speak the queued texts until ``close``: the thread."""
         while (job := self._jobs.get()) is not None:
             with self._lock:
                 self._current = job, None, None
-                # Taken from the queue just when all was stopped.
+                # It may have left the queue just when everything was stopped.
                 job.stopped = job.epoch != self._epoch
             try:
-                with turn(functools.partial(getattr, job, "stopped")) as mine:
-                    heard = self._say(job) if mine else NOTHING
+                with turn(functools.partial(getattr, job, "stopped")) as has_turn:
+                    heard = self._say(job) if has_turn else NOTHING
                 job.heard.set_result(heard)
             except Exception as error:
-                # Of this text alone: the next one is spoken.
+                # The error concerns only this text; go on with the next.
                 job.heard.set_exception(error)
             finally:
                 with self._lock:
                     self._current = None
 
     def _say(self, job: Job) -> Heard:
-        """Speak a text to its end, or until it is stopped; what was heard of it."""
+        """Speak a text until its end or a stop; return what was heard of it."""
         speech = self._voices(job.voice).speak(job.text, **job.options)
         output = self._output(speech.sample_rate)
         with self._lock:
@@ -125,5 +129,5 @@ class Narrator:
                     break
             if not job.stopped:
                 output.drain()
-            # Of speech that has been played to its end, cancelling tells that all was heard.
+            # For speech that was played to its end, this returns that everything was heard.
             return speech.cancel()

@@ -1,4 +1,4 @@
-"""Flags for the options of a session, made from their record."""
+"""Command-line flags for the options of a session, derived from ``SessionOptions``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sayahead.engine.options import SessionOptions
 
 
 def flag_of(name: str) -> str:
-    """The flag of an option; of one in seconds, in milliseconds."""
+    """Return the flag of an option; options in seconds have flags in milliseconds."""
     return "--" + name.removesuffix("_s").replace("_", "-")
 
 
-def add_options(add: Callable[..., Any], names: Iterable[str], **told: str) -> None:
-    """Add the flags of some options; ``told`` has the help of those whose docstring is for
+def add_options(add: Callable[..., Any], names: Iterable[str], **help_texts: str) -> None:
+    """Add the flags of some options; ``help_texts``: help for those whose docstring is for
     programmers."""
     hints = hints_of(SessionOptions)
     docs = documented(SessionOptions)
@@ -37,7 +37,7 @@ def add_options(add: Callable[..., Any], names: Iterable[str], **told: str) -> N
         metavar = next(
             (note for note in getattr(hint, "__metadata__", ()) if isinstance(note, str)), metavar
         )
-        text = told.get(field.name) or docs.get(field.name, "").replace("``", "").rstrip(".")
+        text = help_texts.get(field.name) or docs.get(field.name, "").replace("``", "").rstrip(".")
         text += "" if field.default is None else f" (default: {field.default:g})"
         if bound is not None and field.name.endswith("_s"):
             convert = number(float, 1000 * bound.least, 1000 * bound.most)
@@ -53,7 +53,7 @@ def add_options(add: Callable[..., Any], names: Iterable[str], **told: str) -> N
 
 
 def given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options whose flags were given."""
+    """Return the options whose flags were given."""
     values = {field.name: getattr(arguments, field.name, None) for field in fields(SessionOptions)}
     return {
         name: value / 1000 if name.endswith("_s") else value

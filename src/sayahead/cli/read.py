@@ -1,4 +1,4 @@
-"""``sayahead read``: what a voice makes of a text, word by word, without a sound."""
+"""``sayahead read``: how a voice reads a text, word by word, without sound."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Reading:
 
     word: Word
     source: str
-    """The characters of the text that it stands for."""
+    """The part of the text that it stands for."""
     sound: str
-    """Its phonemes, or letters where the voice reads these."""
+    """Its phonemes, or its letters if the voice reads letters."""
     late: int | None
-    """Characters after its last one when it was final; None where only the end of the text settled
-    it."""
+    """Characters that arrived after its own before it was final; None if only the end of the text
+    made it final."""
     why: Why | None = None
-    """What made the reading, where that was asked and it is not as the text is written."""
+    """What produced the reading, if that was asked for and the word is not read as written."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the words; the exit code."""
+    """Print the words; return the exit code."""
     from sayahead.text.why import Watch
     from sayahead.voices import located, read_config
 
@@ -101,8 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
     config = read_config(located(name))
     console = Console(quiet=False)
     front = front_of(arguments.language, config)
-    source, typed = open_source(arguments, console)
-    if typed:
+    source, is_typed = open_source(arguments, console)
+    if is_typed:
         console.note("Type; Ctrl-D ends.")
     text = "".join(fragment for fragment in source.fragments() if fragment)
     language = arguments.language or config.language
@@ -117,8 +117,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     )
     if not rows:
-        why = "the text has no words that can be spoken" if text.strip() else "the text is empty"
-        console.warn(f"Nothing to read: {why}.")
+        reason = "the text has no words that can be spoken" if text.strip() else "the text is empty"
+        console.warn(f"Nothing to read: {reason}.")
     elif arguments.report:
         print(report(text, rows, arguments.language or f"{config.language}, voice {name}"))
     else:
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """ConfigError for options that do not go together."""
+    """Raise ConfigError for options that cannot be combined."""
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
     if arguments.voice is not None and arguments.language is not None:
@@ -139,7 +139,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def front_of(language: str | None, config: VoiceConfig) -> FrontEnd:
-    """What reads for a voice, or a language without one."""
+    """Return the front end of a voice, or of a language without one."""
     from sayahead.text import front_end
 
     if language is not None:
@@ -151,30 +151,30 @@ def front_of(language: str | None, config: VoiceConfig) -> FrontEnd:
 def normalizer_of(
     arguments: argparse.Namespace, config: VoiceConfig, front: FrontEnd
 ) -> Normalizer:
-    """What makes words of the text, with the lexicon and the markup that were asked for."""
+    """Return the normalizer, with the lexicon and markup from the options."""
     from sayahead.text.saying.lexicon import Lexicon
     from sayahead.text.saying.pronouncing import Pronunciations, pronouncing
     from sayahead.text.saying.transcription import IPA
     from sayahead.text.ssml.reader import Markup, Resources
     from sayahead.text.ssml.say_as import say_as_of
 
-    known = Pronunciations(
+    pronunciations = Pronunciations(
         Lexicon.of(arguments.lexicon) if arguments.lexicon else None,
         normalizer=front.normalizer,
         symbols=config.phonemes if arguments.language is None else IPA,
         language=config.reads or config.language,
     )
-    words = functools.partial(pronouncing, front.normalizer, known)
+    words = functools.partial(pronouncing, front.normalizer, pronunciations)
     if not arguments.ssml:
         return words(0)
     say_as = say_as_of(arguments.language or config.language)
-    return Markup(Resources(words, known, say_as, (config.speed[0], config.speed[-1])))(0)
+    return Markup(Resources(words, pronunciations, say_as, (config.speed[0], config.speed[-1])))(0)
 
 
 def sounds_of(
     arguments: argparse.Namespace, config: VoiceConfig, front: FrontEnd, warn: Callable[[str], None]
 ) -> Callable[[list[Word]], list[str]]:
-    """What makes phonemes, or letters, of a sentence's words."""
+    """Return a function from a sentence's words to their phonemes, or letters."""
     k = config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
     if arguments.language is None:
         return sounds(config, front, k)
@@ -189,7 +189,7 @@ def readings(
     warn: Callable[[str], None],
     watch: Watch | None = None,
 ) -> Iterator[Reading]:
-    """The words of a text that comes character by character, sentence by sentence."""
+    """Yield the readings of a text that arrives character by character."""
     rows = list(silent_readings(text, normalizer, watch))
     for start, end, skipped in normalizer.skipped:
         warn(f"Skipped {skipped!r} (characters {start} to {end}): this voice cannot read it.")
@@ -203,7 +203,7 @@ def readings(
 
 
 def silent_readings(text: str, normalizer: Normalizer, watch: Watch | None) -> Iterator[Reading]:
-    """The words as they become final, yet without their sounds."""
+    """Yield the words as they become final, without sounds."""
     for count, character in enumerate([*text, ""], start=1):
         with watch.watching() if watch else contextlib.nullcontext():
             words = normalizer.push(character) if character else normalizer.flush()
@@ -216,8 +216,8 @@ def silent_readings(text: str, normalizer: Normalizer, watch: Watch | None) -> I
 
 
 def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
-    """What makes phonemes of a sentence's words with ``k`` words to the right in sight, or letters
-    for some voices."""
+    """Return a function from a sentence's words to their phonemes, each with ``k`` words of
+    lookahead; for some voices, to letters."""
     if not config.phonemes:
         speller = front.speller()
         return lambda words: [
@@ -232,21 +232,24 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
     )
 
     def phonemes(words: list[Word]) -> list[str]:
-        read = []
+        sounds_of_words = []
         for i, word in enumerate(words):
             if word.pause_s:
-                read.append("")
+                sounds_of_words.append("")
                 continue
             left = [word.text for word in words[:i]]
             pronunciation = pronounced(phonemizer, words[i : i + 1 + k], left=left)[0]
-            read.append("".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip())
-        return read
+            sounds_of_words.append(
+                "".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip()
+            )
+        return sounds_of_words
 
     return phonemes
 
 
 def language_front_end(language: str) -> FrontEnd:
-    """What reads a language without a voice, clause by clause: English by espeak-ng."""
+    """Return the front end of a language without a voice, which reads by clauses; for English, that
+    of espeak-ng."""
     from sayahead.text import front_end
     from sayahead.text.saying.english.front_end import English
     from sayahead.text.saying.espeak.front_end import EspeakFrontEnd
@@ -258,26 +261,28 @@ def language_front_end(language: str) -> FrontEnd:
 def language_sounds(
     language: str, front: FrontEnd, k: int, warn: Callable[[str], None]
 ) -> Callable[[list[Word]], list[str]]:
-    """The same in IPA, for a language without a voice; without phonemes where nothing makes them,
-    as they change no word."""
+    """Return a function from a sentence's words to IPA, for a language without a voice.
+
+    If no phonemes can be made, it warns and shows none: they do not change any word.
+    """
     from sayahead.text.saying.clauses import LEFT_WORDS, ClausePhonemizer
     from sayahead.text.saying.espeak.client import INSTALL
 
     try:
         phonemizer = front.phonemizer({})
     except SayaheadError as error:
-        why = str(error) if INSTALL not in str(error) else f"espeak-ng makes them: {INSTALL}"
-        warn(f"No phonemes of {language} are shown: {why.rstrip('.')}.")
+        reason = str(error) if INSTALL not in str(error) else f"espeak-ng makes them: {INSTALL}"
+        warn(f"No phonemes of {language} are shown: {reason.rstrip('.')}.")
         return lambda words: [word.phonemes or "" for word in words]
     assert isinstance(phonemizer, ClausePhonemizer)
 
     def phonemes(words: list[Word]) -> list[str]:
         read = []
         for i, word in enumerate(words):
-            # No more of what is behind than a session sees.
-            begin = max(0, i - LEFT_WORDS)
-            seen = [word.text for word in words[begin : i + 1 + k]]
-            sound, mark = phonemizer.read(seen, first=i - begin, ends=i + 1 + k >= len(words))[0]
+            # The left context is limited as in a session.
+            first = max(0, i - LEFT_WORDS)
+            seen = [word.text for word in words[first : i + 1 + k]]
+            sound, mark = phonemizer.read(seen, first=i - first, ends=i + 1 + k >= len(words))[0]
             read.append("" if word.pause_s else (word.phonemes or sound) + mark)
         return read
 
@@ -285,50 +290,50 @@ def language_sounds(
 
 
 def as_line(reading: Reading) -> str:
-    """A row of the table."""
+    """Return a row of the table."""
     word = reading.word
     late = "end" if reading.late is None else f"+{reading.late}"
     end = "|" if word.ends else " "
-    said = f"(silence, {word.pause_s:g} s)" if word.pause_s else word.text
-    said += f" (speed {word.speed:g})" if word.speed != 1.0 else ""
+    spoken = f"(silence, {word.pause_s:g} s)" if word.pause_s else word.text
+    spoken += f" (speed {word.speed:g})" if word.speed != 1.0 else ""
     line = (
-        f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {said:32} {reading.sound:32} {end}"
+        f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {spoken:32} {reading.sound:32} {end}"
         f" {late:>4}"
     )
     return "\n".join([line, *(f"{'':13}{reason}" for reason in reasons(reading))])
 
 
 def reasons(reading: Reading) -> list[str]:
-    """Why a word is read so, in lines."""
+    """Return the lines that explain a reading."""
     why = reading.why
     return [f"{why.kind}: {why.rule} ({why.where})", *why.lines] if why else []
 
 
-def report(text: str, read: list[Reading], language: str) -> str:
-    """An issue about a wrong reading, and the address where it can be filed."""
-    said = " ".join(reading.word.text for reading in read)
+def report(text: str, readings: list[Reading], language: str) -> str:
+    """Return an issue about a wrong reading, and the URL for filing it."""
+    spoken = " ".join(reading.word.text for reading in readings)
     rows = []
-    for reading in read:
+    for reading in readings:
         rows += [f"- `{reading.source}`: {reading.word.text}"] if reading.why else []
         rows += [f"  - {line}" for line in reasons(reading)]
     version = importlib.metadata.version("sayahead")
     body = "\n".join(
         [
             f"Text ({language}):\n\n```\n{text.strip()}\n```\n",
-            f"is read as\n\n> {said}\n",
+            f"is read as\n\n> {spoken}\n",
             "It should be read as\n\n> ...\n",
             f"sayahead {version} read it so by these rules:\n",
             *(rows or ["- every word as it is written"]),
         ]
     )
-    asked = urllib.parse.urlencode(
+    query = urllib.parse.urlencode(
         {"title": f"Reading: {' '.join(text.split())[:60]}", "body": body}
     )
-    return f"{body}\n\nTo file it: {ISSUES}?{asked}"
+    return f"{body}\n\nTo file it: {ISSUES}?{query}"
 
 
 def as_json(reading: Reading) -> str:
-    """A line of JSON."""
+    """Return a line of JSON."""
     word = reading.word
     row = {"start": word.start, "end": word.end, "source": reading.source, "words": word.text}
     row |= {"sound": reading.sound, "ends": word.ends, "late": reading.late}

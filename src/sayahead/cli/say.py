@@ -48,8 +48,9 @@ EPILOG = """examples:
 TIMING = ("policy", "hold_back_s")
 """Options about when to speak."""
 PAPERS = ("context", "k2", "delta")
-"""Options of the papers, for research."""
-# Long texts are taken in piece by piece, so that their length does not delay the first sound.
+"""Options from papers, for research."""
+# Long texts are passed on in pieces of this many characters, so that their length does not delay
+# the first sound.
 PIECE = 256
 
 
@@ -154,21 +155,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Speak; the exit code."""
+    """Speak; return the exit code."""
     check(arguments)
     console = Console(quiet=arguments.quiet)
-    source, typed = open_source(arguments, console)
+    source, is_typed = open_source(arguments, console)
     log = logging.getLogger("sayahead")
     log.addHandler(console)
-    # Callbacks run last to first, each whatever happens to the others, so that Ctrl-C leaves all
+    # Callbacks run in reverse order, each whether or not others fail, so that Ctrl-C leaves all
     # files complete.
     with contextlib.ExitStack() as stack:
         stack.callback(log.removeHandler, console)
         from sayahead.voice import load_voice
 
         voice = load_voice(arguments.voice, language=arguments.language, gender=arguments.gender)
-        if typed and arguments.interactive and arguments.policy is None and not voice.characters:
-            # Who types hears a word when it is finished, not when the next one is.
+        if is_typed and arguments.interactive and arguments.policy is None and not voice.characters:
+            # Somebody who types hears a word once it is complete, without waiting for the next one.
             arguments.lookahead = arguments.lookahead or 0
         session = session_of(arguments, voice)
         speaker = Speaker(session, console, source, arguments.idle)
@@ -181,15 +182,15 @@ def run(arguments: argparse.Namespace) -> int:
             stack.enter_context(turn())
         sink = open_sink(arguments, voice.sample_rate, console)
         stack.callback(sink.close)
-        speaker.by_line = typed
-        speaker.by_key = typed and arguments.interactive
+        speaker.by_line = is_typed
+        speaker.by_key = is_typed and arguments.interactive
         speaker.by_key = speaker.by_key and stack.enter_context(keys(sys.stdin.fileno()))
         if speaker.by_key:
             console.note(
                 "Type: each word is spoken as you finish it; until then it can be deleted. Ctrl-D"
                 " ends."
             )
-        elif typed:
+        elif is_typed:
             console.note("Type, and press Enter to hear each line; Ctrl-D ends.")
         if arguments.interactive and not arguments.quiet:
             speaker.display = Display(console, getattr(sink, "played", None))
@@ -200,11 +201,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class Speaker:
-    """A text from a source on its way into a sink, and what is shown of it."""
+    """Speaks the text of a source into a sink, and shows the progress."""
 
     by_line = False
+    """Whether each line is a text of its own: somebody types."""
     by_key = False
-    """Whether each line is a text of its own, or each key is followed: somebody types."""
+    """Whether each key is processed at once: somebody types interactively."""
     display: Display | None = None
 
     def __init__(
@@ -214,22 +216,22 @@ class Speaker:
         self._fragments = source.fragments(idle_s, self.speech.pause_s)
         self._console = console
         self.written_s = 0.0
-        """Seconds of sound that were written."""
-        self._begun = 0.0
+        """Seconds of sound written."""
+        self._text_at = 0.0
         self._first_s = math.nan
         self._outcome = ""
 
     def run(self, sink: Sink, *, live: bool) -> None:
-        """Speak all of the source, each piece of sound as soon as it is made."""
+        """Speak the whole source, writing each chunk of sound as soon as it is made."""
         try:
             for chunk in self.speech.into(sink, live=live):
                 if math.isnan(self._first_s):
-                    self._first_s = time.perf_counter() - self._begun
+                    self._first_s = time.perf_counter() - self._text_at
                 self.written_s += chunk.duration_s
                 if self.display is not None:
                     self.display.add_words(chunk.words)
                 else:
-                    self._console.progress(self._figures())
+                    self._console.progress(self._summary())
             sink.drain()
             self._outcome = "done"
         except (KeyboardInterrupt, SystemExit):
@@ -237,19 +239,20 @@ class Speaker:
             raise
 
     def _items(self) -> Iterator[Item]:
+        """Yield the items of the text: fragments, flushes and revisions."""
         typed = Typed()
         for fragment in self._fragments:
-            self._begun = time.perf_counter()
+            self._text_at = time.perf_counter()
             if fragment is None:
                 yield Flush.BREATH
             if self.by_key:
-                pressed, ends, _ = typed.characters(fragment).partition("\x04")
-                yield from self._pressed(pressed)
-                if ends:
+                pressed, end_of_text, _ = typed.characters(fragment).partition("\x04")
+                yield from self._on_keys(pressed)
+                if end_of_text:
                     break
                 continue
             if fragment == "":
-                # What waits for its time is looked at again.
+                # Lets the session check what has become due.
                 yield ""
             for piece in pieces(fragment or "", by_line=self.by_line):
                 if self.display is not None:
@@ -257,34 +260,36 @@ class Speaker:
                 yield piece
                 if self.by_line and piece.endswith("\n"):
                     yield Flush.END
-        self._begun = time.perf_counter()
+        self._text_at = time.perf_counter()
 
-    def _pressed(self, keys: str) -> Iterator[Item]:
-        """What is typed; Backspace, Ctrl-W and Ctrl-U take back what was not spoken."""
+    def _on_keys(self, keys: str) -> Iterator[Item]:
+        """Yield items for typed keys; Backspace, Ctrl-W and Ctrl-U take back what was not
+        spoken."""
         text = ""
         for key in keys:
             erased = {"\x7f": r".", "\b": r".", "\x17": r"\S*\s*", "\x15": r"[^\n]*"}.get(key)
             if erased is not None:
-                before = self.speech.text
-                rest = re.sub(rf"(?:{erased})\Z", "", before + text, count=1, flags=re.DOTALL)
-                text = rest[len(before) :]
-                if len(rest) < len(before):
+                text_before = self.speech.text
+                rest = re.sub(rf"(?:{erased})\Z", "", text_before + text, count=1, flags=re.DOTALL)
+                text = rest[len(text_before) :]
+                if len(rest) < len(text_before):
                     yield Revision(len(rest), "")
             elif key in "\r\n":
-                yield self._shown(text + "\n")
+                yield self._show(text + "\n")
                 yield Flush.END
                 text = ""
             elif key.isprintable() or key == "\t":
                 text += key
-        yield self._shown(text)
+        yield self._show(text)
 
-    def _shown(self, typed: str) -> str:
-        """Text that was typed, once it is on the display."""
+    def _show(self, typed: str) -> str:
+        """Show typed text on the display, and return it."""
         if self.display is not None:
             self.display.replace_text(self.speech.text + typed)
         return typed
 
-    def _figures(self) -> str:
+    def _summary(self) -> str:
+        """Return a line about the sound so far."""
         words = len(self.speech.words)
         first = (
             ""
@@ -294,11 +299,12 @@ class Speaker:
         return f"{self.written_s:.1f} s, {words} word{'s' * (words != 1)}{first}"
 
     def report(self, target: str) -> None:
-        """The summary, in place of the progress line; nothing after an error, which says more."""
+        """Print the summary in place of the progress line; nothing after an error, which says
+        more."""
         self._console.progress("")
         if self.speech.words and self._outcome:
             self._console.note(
-                f"{target}: {self._figures()}{', stopped' * (self._outcome == 'stopped')}"
+                f"{target}: {self._summary()}{', stopped' * (self._outcome == 'stopped')}"
             )
         elif self._outcome == "done":
             why = (
@@ -310,13 +316,13 @@ class Speaker:
 
 
 def pieces(fragment: str, *, by_line: bool) -> list[str]:
-    """The fragment in pieces of bounded size, each within one line if lines count."""
+    """Split a fragment into pieces of bounded size, and at line ends if ``by_line``."""
     lines = fragment.splitlines(keepends=True) if by_line else [fragment]
-    return [line[at : at + PIECE] for line in lines for at in range(0, len(line), PIECE)]
+    return [line[start : start + PIECE] for line in lines for start in range(0, len(line), PIECE)]
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """ConfigError for options that do not go together."""
+    """Raise ConfigError for options that cannot be combined."""
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
     if arguments.text == ["-"]:
@@ -331,7 +337,7 @@ def check(arguments: argparse.Namespace) -> None:
 
 
 def check_output(arguments: argparse.Namespace) -> None:
-    """ConfigError for options about where the sound goes that do not go together."""
+    """Raise ConfigError for output options that cannot be combined."""
     from sayahead.sound.formats import FORMATS
 
     if arguments.raw and arguments.output is not None:
@@ -349,7 +355,7 @@ def check_output(arguments: argparse.Namespace) -> None:
 
 
 def check_context(arguments: argparse.Namespace) -> None:
-    """ConfigError for a context that does not go with the other options."""
+    """Raise ConfigError for a context that cannot be combined with the other options."""
     name, options = named("context", arguments.context)
     if arguments.lm is not None and name not in ("lm", "hidden"):
         raise ConfigError(f"--lm does not apply to --context {name}: leave one of them out.")
@@ -364,7 +370,7 @@ def check_context(arguments: argparse.Namespace) -> None:
 
 
 def check_timings(arguments: argparse.Namespace) -> None:
-    """ConfigError for options about word times that do not go together."""
+    """Raise ConfigError for options about subtitles that cannot be combined."""
     from sayahead.sound.subtitles import FORMS
 
     no_subtitles = arguments.timings is None or arguments.timings.suffix.lower() == ".json"
@@ -376,7 +382,7 @@ def check_timings(arguments: argparse.Namespace) -> None:
 
 
 def known_ending(option: str, path: Path, known: Mapping[str, object]) -> None:
-    """ConfigError for an unsupported file extension."""
+    """Raise ConfigError for an unsupported file extension."""
     if path.suffix.lower() not in known:
         ending = (
             f"unsupported extension {path.suffix!r}" if path.suffix else "the extension is missing"
@@ -385,10 +391,10 @@ def known_ending(option: str, path: Path, known: Mapping[str, object]) -> None:
 
 
 def open_source(arguments: argparse.Namespace, console: Console) -> tuple[Source, bool]:
-    """The text, being read from now on, and whether a person types it."""
+    """Return the text's source, which is being read from now on, and whether a person types it."""
     if arguments.text:
-        # Undecodable bytes of the command line become bytes again, and are treated as in any other
-        # source.
+        # Undecodable bytes of the command line become bytes again, to be handled as in other
+        # sources.
         data = " ".join(arguments.text).encode("utf-8", "surrogateescape")
         return Source(io.BytesIO(data), "The text", warn=console.warn), False
     if arguments.file in (None, "-"):
@@ -409,7 +415,7 @@ def open_source(arguments: argparse.Namespace, console: Console) -> tuple[Source
 
 
 def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console) -> Sink:
-    """Where the sound goes."""
+    """Open the sink for the sound."""
     from sayahead.sound.files import RawWriter, WavWriter
     from sayahead.sound.formats import FORMATS
     from sayahead.sound.out import kept_until_written
@@ -433,7 +439,7 @@ def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console)
 
 
 def target(arguments: argparse.Namespace) -> str:
-    """What the summary calls the place where the sound went."""
+    """Return the name of the output for the summary."""
     if arguments.raw or arguments.output == "-":
         return "Standard output"
     return arguments.output or "Spoken"
@@ -442,40 +448,42 @@ def target(arguments: argparse.Namespace) -> str:
 def keep_timings(
     arguments: argparse.Namespace, speaker: Speaker, sample_rate: int
 ) -> Callable[[], None]:
-    """A function that writes the times of the words whose sound was written; the file is opened
-    now, so that a wrong path fails before any sound."""
+    """Return a function that writes the timings of all words whose sound was written.
+
+    The file is opened now, so that a wrong path fails before any sound.
+    """
     from sayahead.sound.files import open_output
     from sayahead.sound.subtitles import write_timings
 
     path = arguments.timings
-    chosen = {"each_word": arguments.each_word, "spoken": arguments.spoken}
+    options = {"each_word": arguments.each_word, "spoken": arguments.spoken}
     open_output(path).close()
 
-    def keep() -> None:
+    def write() -> None:
         end = speaker.written_s * sample_rate
         words = [word for word in speaker.speech.words if word.onset_samples < end]
         try:
-            write_timings(path, words, sample_rate=sample_rate, **chosen)
+            write_timings(path, words, sample_rate=sample_rate, **options)
         except KeyboardInterrupt:
-            # The file was emptied when it was opened.
-            write_timings(path, words, sample_rate=sample_rate, **chosen)
+            # Opening has emptied the file, so write it again.
+            write_timings(path, words, sample_rate=sample_rate, **options)
             raise
 
-    return keep
+    return write
 
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
-    """Options of Voice.session; those not given are absent."""
+    """Return the options for ``Voice.session``, without those that were not given."""
     options = given(arguments)
     if arguments.policy is not None or arguments.lookahead is not None:
-        more = {} if arguments.lookahead is None else {"k": arguments.lookahead}
-        options["policy"] = voice.policy(arguments.policy or "lookahead", **more)
+        lookahead = {} if arguments.lookahead is None else {"k": arguments.lookahead}
+        options["policy"] = voice.policy(arguments.policy or "lookahead", **lookahead)
     options["context"] = chosen_context(arguments, voice)
     return options
 
 
 def session_of(arguments: argparse.Namespace, voice: Voice) -> Session:
-    """A stream of speech of one voice, or of a cast, in which that voice is the narrator's."""
+    """Open a session of one voice, or of a cast whose narrator is that voice."""
     options = session_options(arguments, voice)
     if not arguments.cast:
         return voice.session(SessionOptions(**options))
@@ -493,7 +501,7 @@ def session_of(arguments: argparse.Namespace, voice: Voice) -> Session:
 
 
 def chosen_context(arguments: argparse.Namespace, voice: Voice) -> ContextPredictor | None:
-    """The context predictor that the options describe; None means the voice's own."""
+    """Return the context predictor that the options describe; None for the voice's own."""
     spec = arguments.context or ("lm" if arguments.lm else None)
     if spec is None:
         return None

@@ -1,4 +1,4 @@
-"""``sayahead serve``: speech for others, over sockets and HTTP."""
+"""``sayahead serve``: speech for other programs, over WebSockets and HTTP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FLAGS = {
     "breath_s": "breath",
     "drain_s": "drain",
 }
-"""Flags that have other names than their settings."""
+"""Flags whose names differ from their settings."""
 STAND_INS = {
     "voices": "NAME",
     "lexicon": "FILE",
@@ -40,9 +40,9 @@ STAND_INS = {
     "log": "FORM",
     "wyoming": "URL",
 }
-"""What stands for the value of a flag, where its own name would tell nothing."""
+"""Placeholders for the values of flags, where the last word of the name is not clear."""
 NO_FLAGS = ("keys", "token_secret", "usage_database", "limits", "protocols")
-"""What are no flags: secrets, which other users of the machine would see, and tables."""
+"""Settings without a flag: secrets, which other users of the machine could see, and tables."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,11 +59,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             if field.name in NO_FLAGS:
                 continue
             flag = "--" + FLAGS.get(field.name, field.name).replace("_", "-")
-            usual = field.default
+            default = field.default
             text = descriptions.get(field.name, "").rstrip(".").replace("%", "%%")
-            # As in every command's help, but for names such as API.
+            # Lower case as in all help, except for names such as API.
             text = text if text[:2].isupper() else text[:1].lower() + text[1:]
-            if isinstance(usual, bool):
+            if isinstance(default, bool):
                 add(
                     flag,
                     dest=field.name,
@@ -74,14 +74,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             else:
                 text += (
                     "; may be repeated"
-                    if usual == ()
+                    if default == ()
                     else ""
-                    if usual is None
-                    else f" (default: {usual})"
+                    if default is None
+                    else f" (default: {default})"
                 )
-                several = "append" if usual == () else "store"
+                action = "append" if default == () else "store"
                 stand_in = STAND_INS.get(field.name) or field.name.rpartition("_")[2].upper()
-                add(flag, dest=field.name, action=several, metavar=stand_in, help=text)
+                add(flag, dest=field.name, action=action, metavar=stand_in, help=text)
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")
     check = "say what the settings leave open and whether the ports can be had, and end"
     add("--check", action="store_true", help=check)
@@ -94,7 +94,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until SIGTERM or Ctrl-C; take over changed files, also on SIGHUP."""
+    """Serve until SIGTERM or Ctrl-C; return the exit code. Changed files are adopted, also on
+    SIGHUP."""
     try:
         from sayahead.server.hub import Hub
         from sayahead.server.operation import logs, malloc
@@ -117,8 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
         hub.close()
         print(*check.findings(hub), *check.taken(settings), sep="\n")
         return 0
-    # Report problems with a port or a voice before anybody connects; gRPC and Wyoming open theirs
-    # too late for that.
+    # Report problems with a port or voice before anybody connects; gRPC and Wyoming open their
+    # ports too late for that.
     try:
         check_ports(settings)
         hub.start()
@@ -132,12 +133,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def missing(error: ImportError) -> ConfigError:
-    """What to install."""
+    """Return the error for a missing package."""
     return ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.")
 
 
 def given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings that were given as flags."""
+    """Return the settings given as flags."""
     flags = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in vars(arguments).items()

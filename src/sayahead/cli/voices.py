@@ -1,5 +1,5 @@
-"""``sayahead voices``: the voices that ``--voice`` accepts; others are added, shaped, tried, packed
-and removed."""
+"""``sayahead voices``: list the voices that ``--voice`` accepts; add, shape, try, pack and remove
+others."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the voices; the exit code."""
+    """Print the voices; return the exit code."""
     rows = wanted_voices(arguments.language, arguments.gender)
     research = [] if arguments.all else [row["name"] for row in rows if row.get("research")]
     rows = [row for row in rows if row["name"] not in research]
@@ -107,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def wanted_voices(language: str | None, gender: str | None) -> list[dict[str, Any]]:
-    """The installed voices, of one language and gender where these are given."""
+    """Return rows of the installed voices, optionally only of a language and a gender."""
     from sayahead.voices import installed_voices, speaks
 
     rows = [describe(name, folder) for name, folder in installed_voices().items()]
@@ -119,7 +119,7 @@ def wanted_voices(language: str | None, gender: str | None) -> list[dict[str, An
 
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
-    """What a person wants to know about a voice before loading it."""
+    """Return a row about a voice, without loading it."""
     from sayahead.errors import VoiceError
     from sayahead.voice import SHAPED
     from sayahead.voices import read_config
@@ -146,7 +146,7 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
 
 
 def line(row: dict[str, Any]) -> Sequence[str]:
-    """A voice's row of the table."""
+    """Return a voice's row of the table."""
     if "error" in row:
         return (row["name"], *["-"] * 8, row["error"])
     cost = "" if row["cost"] is None else f"{row['cost']:.2f}"
@@ -167,18 +167,22 @@ def line(row: dict[str, Any]) -> Sequence[str]:
 
 
 def print_table(rows: Iterable[Sequence[str]]) -> None:
-    """Rows in columns as wide as their longest cell, without a column that is empty below its
-    head."""
+    """Print rows in aligned columns, without columns that are empty below their heads.
+
+    On a terminal, lines are cut to its width.
+    """
     table = list(rows)
     columns = [
-        c for c in range(len(table[0])) if len(table) == 1 or any(row[c] for row in table[1:])
+        column
+        for column in range(len(table[0]))
+        if len(table) == 1 or any(row[column] for row in table[1:])
     ]
-    widths = [max(len(row[c]) for row in table) for c in columns]
-    most = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    widths = [max(len(row[column]) for row in table) for column in columns]
+    max_width = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
     for row in table:
-        cells = (row[c].ljust(width) for c, width in zip(columns, widths, strict=True))
+        cells = (row[column].ljust(width) for column, width in zip(columns, widths, strict=True))
         text = "  ".join(cells).rstrip()
-        print(text if len(text) <= most else f"{text[: most - 1]}…")
+        print(text if len(text) <= max_width else f"{text[: max_width - 1]}…")
 
 
 def source_options(parser: argparse.ArgumentParser) -> None:
@@ -201,7 +205,7 @@ def source_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add(arguments: argparse.Namespace) -> int:
-    """Add the voice and say what it is; the exit code."""
+    """Add a voice and describe it; return the exit code."""
     from sayahead.voices.install.add import add, for_trade
 
     progress = None if arguments.quiet or not sys.stderr.isatty() else show
@@ -238,7 +242,7 @@ def download_options(parser: argparse.ArgumentParser) -> None:
 
 
 def download(arguments: argparse.Namespace) -> int:
-    """Download a voice's files, and say what to do with them; the exit code."""
+    """Download a voice's files and say what to do with them; return the exit code."""
     from sayahead.errors import ConfigError
     from sayahead.voices.install import catalogue
     from sayahead.voices.install.add import unknown
@@ -258,10 +262,10 @@ def download(arguments: argparse.Namespace) -> int:
 
 
 def show(name: str, done: int, total: int | None) -> None:
-    """How far a download is, on one line."""
-    of = f" of {total / 1e6:.1f}" if total else ""
+    """Show the progress of a download on one line."""
+    total_part = f" of {total / 1e6:.1f}" if total else ""
     end = "\n" if done == total else ""
-    print(f"\r{name}: {done / 1e6:.1f}{of} MB", end=end, file=sys.stderr, flush=True)
+    print(f"\r{name}: {done / 1e6:.1f}{total_part} MB", end=end, file=sys.stderr, flush=True)
 
 
 def remove_options(parser: argparse.ArgumentParser) -> None:
@@ -269,7 +273,7 @@ def remove_options(parser: argparse.ArgumentParser) -> None:
 
 
 def remove(arguments: argparse.Namespace) -> int:
-    """Delete the voice's folder; the exit code."""
+    """Delete a voice; return the exit code."""
     from sayahead.voices.install.add import remove
 
     print(f"Removed {remove(arguments.name)}.")
@@ -295,7 +299,7 @@ def shape_options(parser: argparse.ArgumentParser) -> None:
 
 
 def shape(arguments: argparse.Namespace) -> int:
-    """Add the voice; the exit code."""
+    """Add a shaped voice; return the exit code."""
     from sayahead.cli.options import given
     from sayahead.types import Shape
     from sayahead.voices.install.shaped import shape_voice
@@ -320,7 +324,7 @@ def try_options(parser: argparse.ArgumentParser) -> None:
 
 
 def try_it(arguments: argparse.Namespace) -> int:
-    """Speak the sentence; the exit code."""
+    """Speak a sample sentence; return the exit code."""
     from sayahead.cli import say
     from sayahead.voices import located, read_config
     from sayahead.voices.install.trial import sample
@@ -343,23 +347,35 @@ def catalogue_options(parser: argparse.ArgumentParser) -> None:
 
 
 def show_catalogue(arguments: argparse.Namespace) -> int:
-    """Print the catalogue; the exit code."""
+    """Print the catalogue; return the exit code."""
     from dataclasses import asdict
 
     from sayahead.voices import speaks
     from sayahead.voices.install.catalogue import archives
 
-    wanted = arguments.language
-    entries, shared = listed_for(wanted)
+    language = arguments.language
+    entries, shared = listed_for(language)
     if arguments.json:
         both: list[Entry | Shared] = [*entries, *shared]
-        files = ({"files": {name: address for name, address, _ in e.downloads()}} for e in both)
-        print(json.dumps([asdict(e) | more for e, more in zip(both, files, strict=True)], indent=1))
+        files = (
+            {"files": {name: address for name, address, _ in entry.downloads()}} for entry in both
+        )
+        print(
+            json.dumps(
+                [asdict(entry) | more for entry, more in zip(both, files, strict=True)], indent=1
+            )
+        )
         return 0
     if entries:
         rows = [
-            (e.key, e.language, e.english, str(e.speakers), f"{e.size / 1e6:.0f} MB")
-            for e in entries
+            (
+                entry.key,
+                entry.language,
+                entry.english,
+                str(entry.speakers),
+                f"{entry.size / 1e6:.0f} MB",
+            )
+            for entry in entries
         ]
         print_table([("name", "language", "", "speakers", "size"), *rows])
         print(
@@ -368,20 +384,26 @@ def show_catalogue(arguments: argparse.Namespace) -> int:
         )
     if shared:
         print("Of others, not tried by sayahead's makers:")
-        print_table([(e.key, e.language, e.license, e.maker, e.address) for e in shared])
+        print_table(
+            [
+                (entry.key, entry.language, entry.license, entry.maker, entry.address)
+                for entry in shared
+            ]
+        )
     print(
         "Kokoro (Apache-2.0; English and five more languages, 121 MB) is added by name, too:"
         " kokoro."
     )
-    if archives() and speaks("en-US", wanted or "en"):
+    if archives() and speaks("en-US", language or "en"):
         print(
             f"Research voices of this version can be added by name, too: {', '.join(archives())}."
         )
     return 0
 
 
-def listed_for(wanted: str | None) -> tuple[list[Entry], list[Shared]]:
-    """Piper's voices and the registry's, of a language or all. ConfigError where there are none."""
+def listed_for(language: str | None) -> tuple[list[Entry], list[Shared]]:
+    """Return Piper's voices and the registry's, of a language or all. ConfigError if there are
+    none."""
     from sayahead.config import nearest
     from sayahead.errors import ConfigError
     from sayahead.voices import speaks
@@ -389,20 +411,24 @@ def listed_for(wanted: str | None) -> tuple[list[Entry], list[Shared]]:
 
     entries = list(catalogue().values())
     shared = list(community().values())
-    if not wanted:
+    if not language:
         return entries, shared
-    entries = [e for e in entries if speaks(e.language, wanted) or is_same(e.english, wanted)]
-    shared = [e for e in shared if speaks(e.language, wanted)]
+    entries = [
+        candidate
+        for candidate in entries
+        if speaks(candidate.language, language) or is_same(candidate.english, language)
+    ]
+    shared = [candidate for candidate in shared if speaks(candidate.language, language)]
     if not entries and not shared:
         known = sorted({entry.english for entry in catalogue().values()})
         raise ConfigError(
-            f"The catalogue has no voice for the language {wanted!r}{nearest(wanted, known)}."
+            f"The catalogue has no voice for the language {language!r}{nearest(language, known)}."
         )
     return entries, shared
 
 
 def is_same(name: str, wanted: str) -> bool:
-    """Whether two names are the same, by their letters alone."""
+    """Return whether two names are the same, ignoring case."""
     return name.lower() == wanted.lower()
 
 
@@ -441,23 +467,23 @@ def from_clip_options(parser: argparse.ArgumentParser) -> None:
 
 
 def from_clip(arguments: argparse.Namespace) -> int:
-    """Make the voice and say what it is like; the exit code."""
-    # Read where numpy is loaded first: with several threads, its small products mostly wait for
-    # each other.
+    """Make a voice from a clip and describe it; return the exit code."""
+    # Set before numpy is loaded: with several threads, its small products mostly wait for each
+    # other.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     from sayahead.voices.install.clip.making import voice_from_clip
 
     names = ("near", "language", "consent", "license", "description", "replace")
-    told = {
+    options = {
         name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None
     }
-    made = voice_from_clip(arguments.clip, arguments.name, **told)
-    config = made.added.config
-    heard = made.heard
-    print(f"Heard {heard.spoken:.0f} s of speech at {heard.f0:.0f} Hz.")
+    result = voice_from_clip(arguments.clip, arguments.name, **options)
+    config = result.added.config
+    clip = result.heard
+    print(f"Heard {clip.spoken:.0f} s of speech at {clip.f0:.0f} Hz.")
     print(
-        f"Added {config.name}, which is like the clip by {made.similarity:.2f}: strangers are by"
+        f"Added {config.name}, which is like the clip by {result.similarity:.2f}: strangers are by"
         " 0.56, and the same"
     )
     print("person on another day by 0.9.")
@@ -482,18 +508,18 @@ def pack_options(parser: argparse.ArgumentParser) -> None:
 
 
 def pack(arguments: argparse.Namespace) -> int:
-    """Write the archive and say what it holds; the exit code."""
+    """Write a voice's archive and describe it; return the exit code."""
     from sayahead.engine.files import sha256
     from sayahead.voices import located
     from sayahead.voices.install.add import pack
 
-    left = pack(located(arguments.voice), arguments.out)
+    omitted = pack(located(arguments.voice), arguments.out)
     print(
         f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.1f} MB, SHA-256"
         f" {sha256(arguments.out)}"
     )
-    if left:
-        print(f"Left out, as packaged voices have them: {', '.join(left)}.")
+    if omitted:
+        print(f"Left out, as packaged voices have them: {', '.join(omitted)}.")
     return 0
 
 
@@ -522,4 +548,4 @@ PARTS = {
     ),
     "pack": Part("write a voice as an archive, to be passed on", pack_options, pack, PACK),
 }
-"""What follows ``sayahead voices``."""
+"""The subcommands of ``sayahead voices``."""

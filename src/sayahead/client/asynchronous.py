@@ -1,5 +1,5 @@
-"""The asyncio client of ``sayahead serve``: text goes in word by word, audio comes back while it is
-written."""
+"""The asyncio client of ``sayahead serve``: text is sent word by word, and audio comes back while
+it is being written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 
 from sayahead.client.choices import Choices
-from sayahead.client.resume import MAX_AGAIN, Splice, begin_again
+from sayahead.client.resume import MAX_REPEATED, Splice, resume_position
 from sayahead.client.wire import ELSEWHERE, ENDED, ServerError, Wire, address
 from sayahead.config import check_text, check_whole, describe
 from sayahead.engine.heard import Heard, Transcript
@@ -31,20 +31,21 @@ from sayahead.text.revision import unspoken
 from sayahead.types import AudioChunk, WordTiming
 
 log = logging.getLogger("sayahead")
-# Chunks that may wait for their reader; above that, the connection is not read until there is room.
+# Most chunks that wait for their reader; beyond that, the connection is not read, which stops the
+# server.
 QUEUE = 1000
 PATIENCE_S = 15.0
-"""How long a long text waits for room at the server without a word: longer than any break in it."""
+"""Longest wait for room at a server that is silent; longer than any break in a text."""
 TAIL_S = 0.02
 SILENCE_S = 1.0
-"""How long a server may take to say that a text is cancelled: then what still comes of it is
-dropped."""
-IN_VAIN = 3
-"""How often a text is said again without more of it arriving: another server is not to end by it,
-too."""
+"""Timeout for the server's answer to a cancel; what comes later is dropped."""
+MAX_STALLED_ROUNDS = 3
+"""After this many reconnections without new sound of a text, it fails: it may be the cause, and
+must not end further servers."""
 SLOW = "The servers did not answer in time: they may be full, or gone."
+"""The error when no server answers."""
 PAUSES_S = (0.05, 1.0)
-"""Between attempts to go on elsewhere: the first, and the longest."""
+"""First and longest pause between attempts to reconnect."""
 
 
 class AsyncClient:
@@ -61,9 +62,10 @@ class AsyncClient:
     """
 
     TRIES_S = (0.5, 2.0, 8.0)
-    """How long each try may take to connect: where no server is quick, a slow one is waited for."""
+    """Timeouts of successive attempts to connect: if no server is quick, a slow one gets more
+    time."""
     RESUME_S = 30.0
-    """How long to look for a server that continues what another one has begun."""
+    """How long to look for a server that continues what another one began."""
 
     def __init__(
         self,
@@ -95,7 +97,8 @@ class AsyncClient:
         self._reading: asyncio.Task[None] | None = None
         self._resuming = set[asyncio.Task[None]]()
         self._wire: Wire
-        # Counts connections, and their losses: a text knows by it whether the server has it.
+        # Incremented when a connection begins and when it is lost; a text compares it to know
+        # whether the server has it.
         self._connection = 0
         self._needed = asyncio.Event()
         self.created: dict[str, Any] = {}
@@ -115,7 +118,7 @@ class AsyncClient:
                     await self._connect(self._urls[at % len(self._urls)])
                 break
             except (ServerError, TimeoutError) as error:
-                # Who may not connect here may not connect elsewhere.
+                # A refusal for other reasons than load would be repeated elsewhere.
                 if (
                     getattr(error, "code", "") not in ("", *ELSEWHERE)
                     or at == len(self.TRIES_S) - 1
@@ -129,8 +132,8 @@ class AsyncClient:
         return self
 
     async def _connect(self, url: str) -> None:
-        """Begin a session with a server; where another one was in use, with the same audio."""
-        # A server of before has given what proves to this one that it had begun what is to be said.
+        """Begin a session with a server; a further one must have the same sample rate."""
+        # The previous server's token proves to this one that it continues a text.
         resumed = str(self.created.get("resume") or "true") if self._connection else ""
         wire = await Wire.connect(url, self._headers, self._session, resumed=resumed)
         if self.sample_rate not in (0, wire.sample_rate):
@@ -140,7 +143,7 @@ class AsyncClient:
                 " name sample_rate."
             )
             raise ServerError("invalid_option", message)
-        # The one in use is tried last, should it be lost.
+        # If this server is lost, it is tried last.
         self._urls.sort(key=lambda each: each == url)
         self._wire = wire
         self.created = wire.created
@@ -195,28 +198,29 @@ class AsyncClient:
         return self._wire.error(code, message)
 
     async def _read(self) -> None:
-        """Pass every message to its text, from one connection after the other."""
+        """Read messages until the end, and reconnect when a connection is lost: the client's
+        task."""
         while True:
             error = await self._listen()
             self._connection += 1
             self._needed.clear()
-            going_on = self._resumes and error.code in ENDED
+            resumes = self._resumes and error.code in ENDED
             for speech in list(self._open.values()):
-                speech._lost(error) if going_on else speech._end(error)
+                speech._on_connection_lost(error) if resumes else speech._end(error)
             await self._wire.end(clean=False)
-            if not going_on:
+            if not resumes:
                 return
-            if not any(speech._begun for speech in self._open.values()):
+            if not any(speech._has_begun for speech in self._open.values()):
                 await self._needed.wait()
             try:
-                await self._go_on()
+                await self._reconnect()
             except ServerError as failure:
                 for speech in list(self._open.values()):
                     speech._end(failure)
                 await self._needed.wait()
 
     async def _listen(self) -> ServerError:
-        """Pass on messages until the connection ends; why it did."""
+        """Dispatch messages to their texts until the connection ends; return why it did."""
         watching = asyncio.create_task(self._wire.watch(self._is_due)) if self._resumes else None
         try:
             while True:
@@ -231,17 +235,17 @@ class AsyncClient:
                 watching.cancel()
 
     def _is_due(self) -> bool:
-        """Whether the server may have something to say."""
-        return any(speech._begun for speech in self._open.values())
+        """Return whether any text is waiting for the server."""
+        return any(speech._has_begun for speech in self._open.values())
 
-    async def _go_on(self) -> None:
-        """Find a server, the last one last, and say there what is missing. ServerError if there is
-        none for a while."""
+    async def _reconnect(self) -> None:
+        """Reconnect to a server, the last one last, and resume all texts there. ServerError if that
+        fails for ``RESUME_S``."""
         end = time.monotonic() + self.RESUME_S
         pause_s = PAUSES_S[0]
-        for again in itertools.count():
+        for attempt in itertools.count():
             try_s = (
-                self.TRIES_S[min(again, len(self.TRIES_S) - 1)]
+                self.TRIES_S[min(attempt, len(self.TRIES_S) - 1)]
                 if len(self._urls) > 1
                 else self.RESUME_S
             )
@@ -280,44 +284,44 @@ class AsyncSpeech:
         self._room = asyncio.Event()
         self._progress = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        # Samples that have arrived.
+        # Samples received.
         self._samples = 0
         self._transcript = Transcript()
-        # Whether all sound of the whole text has arrived.
+        # Whether all sound of the whole text was received.
         self._complete = False
         self.turn = Turn(self._transcript, client.sample_rate, lambda: self._complete)
         """What its listener hears."""
-        self._over = False
-        self._begun = False
-        self._silent = False
+        self._is_finished = False
+        self._has_begun = False
+        self._is_silenced = False
         self._cancelling = False
         self.words = list[WordTiming]()
         """The words of all sound that was handed out."""
-        # What writes the text, and the error with which that ended.
+        # The task that writes the text, and the error with which it failed.
         self._writing: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        # While the answer to a revision is awaited, other text waits: what it follows is not known
+        # While a revision waits for its answer, other text waits, too: its position is not known
         # yet.
         self._order = asyncio.Lock()
-        self._revised: asyncio.Future[int] | None = None
-        # The connection that has this text, where in the text its server's part begins, and what of
-        # that is new.
+        self._revision_answer: asyncio.Future[int] | None = None
+        # The connection that has this text, the position in the text where that server's part
+        # begins, and what of its sound is new.
         self._connection = client._connection
         self._offset = 0
         self._splice: Splice | None = None
-        # How far the text was sent, and how far the server that has it has spoken.
+        # Position up to which the text was sent, and up to which the server has spoken it.
         self._sent = 0
         self._spoken = 0
-        # The last words that have arrived, and the places of flushes that may have to be said
+        # The last words received, and the (position, end) of flushes, which may have to be sent
         # again.
-        self._last_words = deque[WordTiming](maxlen=MAX_AGAIN)
+        self._last_words = deque[WordTiming](maxlen=MAX_REPEATED)
         self._flushes = list[tuple[int, bool]]()
-        # Where the text was revised.
-        self._seams = deque[int](maxlen=MAX_AGAIN)
-        self._in_vain = 0
-        self._arrived = 0
-        # The end of the sound, to which what follows is joined.
+        # Positions of revisions.
+        self._seams = deque[int](maxlen=MAX_REPEATED)
+        self._stalled_rounds = 0
+        self._samples_at_loss = 0
+        # The last samples received, with which a resumed text's sound is aligned.
         self._tail = np.zeros(0, np.float32)
 
     @property
@@ -337,15 +341,18 @@ class AsyncSpeech:
             await self._append(text)
 
     async def _append(self, text: str) -> None:
-        most = int(self._client.created["limits"]["message_characters"])
-        for at in range(0, len(text), most):
-            self._begun = True
-            self._transcript.write(text[at : at + most])
-            await self._send("input_text.append", text=text[at : at + most])
+        """Write and send text in messages of the size that the server accepts."""
+        max_size = int(self._client.created["limits"]["message_characters"])
+        for start in range(0, len(text), max_size):
+            self._has_begun = True
+            self._transcript.write(text[start : start + max_size])
+            await self._send("input_text.append", text=text[start : start + max_size])
 
     async def _send(self, kind: str, **rest: Any) -> bool:
-        """Tell the server that has this text; where it is lost, the next one is told all anew.
-        Whether it was told."""
+        """Send a message to the server that has this text; return whether it was sent.
+
+        If the connection is lost, nothing is sent: ``_resume`` sends everything to the next server.
+        """
         if self._connection == self._client._connection:
             try:
                 await self._client._say(kind, context_id=self._name, **rest)
@@ -366,38 +373,41 @@ class AsyncSpeech:
         async with self._order:
             self._check_open("revise", text)
             at = check_whole("at", at, 0, len(self.text))
-            if not self._begun:
+            if not self._has_begun:
                 await self._append(text)
                 return 0
             if self._splice is not None:
                 at, text = self._unspoken(at, text)
-            most = int(self._client.created["limits"]["message_characters"])
-            if len(text) > most:
-                # It takes several messages: the first begins where the texts differ.
+            max_size = int(self._client.created["limits"]["message_characters"])
+            if len(text) > max_size:
+                # Only the first message can revise, so it begins where the texts differ; the others
+                # append.
                 pairs = zip(text, self.text[at:], strict=False)
-                same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
-                at = at + same
-                text = text[same:]
+                common = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+                at = at + common
+                text = text[common:]
             answer = asyncio.get_running_loop().create_future()
-            self._revised = answer
-            # A slow reader must not hold up the answer.
+            self._revision_answer = answer
+            # A full queue of chunks must not block the answer.
             self._room.set()
             try:
-                told = await self._send("input_text.revise", at=at - self._offset, text=text[:most])
-                place = await answer if told else -1
+                was_sent = await self._send(
+                    "input_text.revise", at=at - self._offset, text=text[:max_size]
+                )
+                revised_at = await answer if was_sent else -1
             finally:
-                self._revised = None
-            if place < 0:
-                # No server has this text now.
+                self._revision_answer = None
+            if revised_at < 0:
+                # No server has this text now: revise it here, and ``_resume`` sends it.
                 at, text = self._unspoken(at, text)
                 self._rewrite(self.text[:at] + text, at)
                 return at
             self._sent = self._transcript.characters
-            await self._append(text[most:])
-            return place
+            await self._append(text[max_size:])
+            return revised_at
 
     def _unspoken(self, at: int, text: str) -> tuple[int, str]:
-        """A revision without what stands for words that have arrived."""
+        """Return a revision reduced to the text after the words received."""
         spoken = self._last_words[-1].end if self._last_words else 0
         return (
             (spoken, unspoken(self.text[:at], self.text[at:spoken], text))
@@ -406,21 +416,22 @@ class AsyncSpeech:
         )
 
     def _rewrite(self, text: str, at: int) -> None:
-        """The text is another from a character on."""
+        """Replace the text, which changes from position ``at`` on."""
         self._transcript.rewrite(text)
         self._seams.append(at)
         self._flushes = [flush for flush in self._flushes if flush[0] <= at]
 
     def _check_open(self, call: str, text: object) -> None:
+        """Raise TextError if ``text`` is not text, SessionError after the end."""
         check_text(call, text)
-        if self._over:
+        if self._is_finished:
             raise SessionError(f"{call}() after the end: take a new open_speech().")
 
     async def flush(self, *, end: bool = False) -> None:
         """Speak all text so far without waiting for more, for example before a tool call. ``end``
         ends its sentence."""
         async with self._order:
-            if self._begun:
+            if self._has_begun:
                 first = self._last_words[0].start if self._last_words else 0
                 place = self._transcript.characters
                 self._flushes = [
@@ -432,9 +443,9 @@ class AsyncSpeech:
     async def finish(self) -> None:
         """Declare that no more text comes."""
         async with self._order:
-            if not self._over:
-                self._over = True
-                self._begun = True
+            if not self._is_finished:
+                self._is_finished = True
+                self._has_begun = True
                 self._transcript.ended = True
                 await self._send("input_text.end")
 
@@ -453,7 +464,7 @@ class AsyncSpeech:
         """
         self.turn.tell(played_s)
         shift = self._splice.shift if self._splice else 0
-        if self._name in self._client._open and self._begun and shift is not None:
+        if self._name in self._client._open and self._has_begun and shift is not None:
             own_s = played_s + shift / self._client.sample_rate
             if own_s >= 0:
                 await self._send("speech.played", played_s=own_s)
@@ -466,36 +477,35 @@ class AsyncSpeech:
         try:
             return self.turn.end(played_s, self.hush)
         finally:
-            await self._silence()
+            await self._cancel_and_wait()
 
     def hush(self) -> None:
-        """Take no more text and hand out no more sound; from any thread."""
-        self._over = True
-        self._silent = True
-        # Whoever waits for sound is to look again.
+        """Accept no more text and hand out no more sound; callable from any thread."""
+        self._is_finished = True
+        self._is_silenced = True
+        # Wake whoever waits for a chunk.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._chunks.put_nowait, None)
 
-    async def _silence(self) -> None:
-        """Have the server stop, and wait until it has."""
+    async def _cancel_and_wait(self) -> None:
+        """Cancel the text at the server, and wait until it has."""
         self.hush()
-        self._empty()
+        self._drop_chunks()
         if self._writing is not None:
             self._writing.cancel()
         end = asyncio.get_running_loop().time() + SILENCE_S
-        if await self._tell_silent():
+        if await self._send_cancel():
             left_s = end - asyncio.get_running_loop().time()
             await asyncio.wait({self._ended}, timeout=left_s)
         self._end(None)
 
-    async def _tell_silent(self) -> bool:
-        """Have the server stop, unless it has ended or been told; whether it was told now or
-        before."""
-        if self._name not in self._client._open or not self._begun:
+    async def _send_cancel(self) -> bool:
+        """Send a cancel unless the text has ended; return whether it was sent, now or before."""
+        if self._name not in self._client._open or not self._has_begun:
             return False
         if not self._cancelling:
             self._cancelling = True
-            # Where nothing leaves any more, the message is behind all that waits.
+            # On a blocked connection, the message is queued behind everything else.
             with contextlib.suppress(ServerError, TimeoutError):
                 async with asyncio.timeout(SILENCE_S):
                     return await self._send("input_text.cancel")
@@ -503,20 +513,23 @@ class AsyncSpeech:
         return True
 
     def write_apart(self, text: str | Iterable[str] | AsyncIterable[str]) -> None:
-        """Have a text written by a task; an error in it is raised where the sound is awaited, as
-        soon as it happens."""
+        """Write a text in a task; its error is raised where the sound is awaited, as soon as it
+        happens."""
         fragments = fragments_of(text)
         self._writing = asyncio.create_task(self.write(fragments), name="text")
-        self._writing.add_done_callback(self._written)
+        self._writing.add_done_callback(self._on_written)
 
-    def _written(self, writing: asyncio.Task[None]) -> None:
+    def _on_written(self, writing: asyncio.Task[None]) -> None:
+        """Pass on the error of the writing task."""
         if not writing.cancelled() and (error := writing.exception()) is not None:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """The text has ended by an error."""
-        if self._silent or (isinstance(error, ServerError | SessionError) and self._ended.done()):
-            # It was not wanted any more, or its sound has ended by the same error.
+        """End the text with an error."""
+        if self._is_silenced or (
+            isinstance(error, ServerError | SessionError) and self._ended.done()
+        ):
+            # The text was cancelled, or its sound has already ended with this error.
             return
         self._failure = error
         if self.turn.is_played:
@@ -534,6 +547,7 @@ class AsyncSpeech:
         return await aplay(self.turn, self.following, player, self._end_turn, self.closed)
 
     def _end_turn(self) -> Heard:
+        """Stop the sound and decide what was heard."""
         return self.turn.end(None, self.hush)
 
     async def following(self) -> AudioChunk | None:
@@ -544,7 +558,7 @@ class AsyncSpeech:
             return None
 
     async def closed(self) -> None:
-        """Leave, and wait until the text is closed."""
+        """Cancel the text unless it is over, and wait until it is closed."""
         if self._writing is not None:
             self._writing.cancel()
         with contextlib.suppress(ServerError):
@@ -564,25 +578,28 @@ class AsyncSpeech:
 
     async def write_piece(self, text: str) -> None:
         """Push a text of any size as the server has room for it."""
-        size = self._piece()
-        for at in range(0, len(check_text("write", text)), size):
-            await self._until_room(len(text[at : at + size]))
-            await self.push(text[at : at + size])
+        size = self._max_message()
+        for start in range(0, len(check_text("write", text)), size):
+            await self._wait_for_room(len(text[start : start + size]))
+            await self.push(text[start : start + size])
 
-    def _piece(self) -> int:
-        """Characters that a server takes in one message."""
+    def _max_message(self) -> int:
+        """Return how many characters the server accepts in one message."""
         limits = self._client.created["limits"]
         return int(min(limits["message_characters"], limits["pending_characters"]))
 
-    async def _until_room(self, characters: int) -> None:
-        """Wait until the server takes ``characters`` more; after a while without a word from it, it
-        shall decide."""
-        most = int(self._client.created["limits"]["pending_characters"])
+    async def _wait_for_room(self, characters: int) -> None:
+        """Wait until the server accepts ``characters`` more.
+
+        Gives up after ``PATIENCE_S`` without a word from it, and lets the server decide.
+        """
+        max_pending = int(self._client.created["limits"]["pending_characters"])
         connection = self._client._connection
         while (
-            self._sent - self._spoken + characters > most and connection == self._client._connection
+            self._sent - self._spoken + characters > max_pending
+            and connection == self._client._connection
         ):
-            if self._ended.done() or self._silent:
+            if self._ended.done() or self._is_silenced:
                 return
             self._progress.clear()
             try:
@@ -591,28 +608,31 @@ class AsyncSpeech:
             except TimeoutError:
                 return
 
-    def _lost(self, error: ServerError) -> None:
-        """The connection is lost: this text goes on with the next one, if it is of use."""
+    def _on_connection_lost(self, error: ServerError) -> None:
+        """Prepare to resume on the next connection, or end the text with ``error`` if that is of no
+        use."""
         self._progress.set()
-        self._in_vain = 0 if self._samples > self._arrived else self._in_vain + 1
-        self._arrived = self._samples
-        if self._silent or self._in_vain >= IN_VAIN:
-            self._end(None if self._silent else error)
-        elif self._revised is not None and not self._revised.done():
-            self._revised.set_result(-1)
+        self._stalled_rounds = (
+            0 if self._samples > self._samples_at_loss else self._stalled_rounds + 1
+        )
+        self._samples_at_loss = self._samples
+        if self._is_silenced or self._stalled_rounds >= MAX_STALLED_ROUNDS:
+            self._end(None if self._is_silenced else error)
+        elif self._revision_answer is not None and not self._revision_answer.done():
+            self._revision_answer.set_result(-1)
 
     async def _resume(self) -> None:
-        """Tell the new server what it has to say: the open sentence from its beginning, and all
-        that follows."""
+        """Send the text to the new server: the open sentence from its beginning, and everything
+        after it."""
         async with self._order:
             self._connection = self._client._connection
-            if self._ended.done() or not self._begun:
+            if self._ended.done() or not self._has_begun:
                 return
             text = self.text
             words = list(self._last_words)
-            # Within markup, nothing but the beginning is outside of all tags.
-            marked = self._client._session.get("markup", "none") != "none"
-            self._offset = 0 if marked else begin_again(text, words, self._seams)
+            # With markup, only the beginning of the text is certain to be outside of all tags.
+            has_markup = self._client._session.get("markup", "none") != "none"
+            self._offset = 0 if has_markup else resume_position(text, words, self._seams)
             self._sent = self._offset
             self._spoken = self._offset
             self._splice = Splice(
@@ -623,25 +643,25 @@ class AsyncSpeech:
                 self._transcript.part,
             )
             flushes = [flush for flush in self._flushes if flush[0] > self._offset]
-            at = self._offset
-            size = self._piece()
-            for place, end in [*flushes, (len(text), None)]:
-                for begin in range(at, place, size):
-                    part = text[begin : min(begin + size, place)]
-                    await self._until_room(len(part))
+            sent = self._offset
+            size = self._max_message()
+            for flush_at, end in [*flushes, (len(text), None)]:
+                for start in range(sent, flush_at, size):
+                    part = text[start : min(start + size, flush_at)]
+                    await self._wait_for_room(len(part))
                     if not await self._send("input_text.append", text=part):
                         return
-                at = place
+                sent = flush_at
                 if end is not None:
                     await self._send("input_text.flush", end=end)
-            if self._over:
+            if self._is_finished:
                 await self._send("input_text.end")
 
     async def leave(self) -> None:
-        """Cancel, if it is not over, and wait for no answer."""
+        """Cancel the text unless it is over, without waiting for an answer."""
         if self._name in self._client._open:
-            self._over = True
-            await self._tell_silent()
+            self._is_finished = True
+            await self._send_cancel()
             self._end(None)
 
     def __aiter__(self) -> Self:
@@ -652,13 +672,13 @@ class AsyncSpeech:
         item = await self._chunks.get()
         self._check_failure()
         self._room.set()
-        if isinstance(item, AudioChunk) and not self._silent:
+        if isinstance(item, AudioChunk) and not self._is_silenced:
             self.words += item.words
             self.turn.hand(item)
             return item
         if isinstance(item, AudioChunk):
             item = None
-        # Asking again gives the same answer.
+        # Further calls get the same answer.
         self._chunks.put_nowait(item)
         if item is None:
             raise StopAsyncIteration
@@ -669,13 +689,13 @@ class AsyncSpeech:
         if self._failure is not None:
             failure = self._failure
             self._failure = None
-            self._over = True
-            self._empty()
+            self._is_finished = True
+            self._drop_chunks()
             self._chunks.put_nowait(None)
             raise failure
 
     async def take(self, data: dict[str, Any], sound: bytes) -> None:
-        """Take in a message of the server about this text."""
+        """Handle a server's message about this text."""
         match data["type"]:
             case "speech.audio":
                 await self._take_sound(data["words"], sound)
@@ -690,44 +710,49 @@ class AsyncSpeech:
                 self._take_end(complete=data["type"] == "speech.done")
             case "error":
                 if not data["gone"]:
-                    # Nothing more is made of it here, nor shall be there.
+                    # After an error we make no more of the text, so the server need not, either.
                     with contextlib.suppress(ServerError):
                         await self._send("input_text.cancel")
                 self._end(self._client._error(data["code"], data["message"]))
 
     async def _take_sound(self, words: list[dict[str, Any]], sound: bytes) -> None:
-        """Put a chunk into the queue, when there is room."""
+        """Queue a chunk once there is room."""
         samples = np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767)
-        chunk = self._new(words, samples)
+        chunk = self._splice_chunk(words, samples)
         if chunk is None:
             return
-        while self._chunks.qsize() >= QUEUE and not self._silent and self._revised is None:
+        while (
+            self._chunks.qsize() >= QUEUE
+            and not self._is_silenced
+            and self._revision_answer is None
+        ):
             self._room.clear()
             await self._room.wait()
-        if not self._silent:
+        if not self._is_silenced:
             self._chunks.put_nowait(chunk)
 
     def _take_revision(self, at: int, text: str) -> None:
-        """The server's text is another from a character on."""
+        """Take over a revision as the server has made it."""
         self._rewrite(self.text[:at] + text, at)
-        if self._revised is not None and not self._revised.done():
-            self._revised.set_result(at)
+        if self._revision_answer is not None and not self._revision_answer.done():
+            self._revision_answer.set_result(at)
 
     def _take_end(self, *, complete: bool) -> None:
-        """Nothing more comes; ``complete`` unless it was cancelled."""
+        """End the text; ``complete``: whether it was spoken to its end instead of cancelled."""
         if self._splice is not None and self._splice.shift is None:
-            # What another server has said again ended before it could be joined.
+            # The resumed sound ended before enough of it came to align it: feed silence.
             rest = np.zeros(round(TAIL_S * self._client.sample_rate), np.float32)
-            chunk = self._new([], rest)
+            chunk = self._splice_chunk([], rest)
             if chunk is not None:
                 self._chunks.put_nowait(chunk)
         self._complete = complete
         self._end(None)
 
-    def _new(
+    def _splice_chunk(
         self, rows: list[dict[str, Any]], samples: np.ndarray[Any, np.dtype[np.float32]]
     ) -> AudioChunk | None:
-        """What of a message's words and samples (S,) has not arrived yet; None if nothing."""
+        """Return what is new of a message's words and samples (S,) as a chunk; None if nothing
+        is."""
         rate = self._client.sample_rate
         words = [
             WordTiming(
@@ -769,22 +794,22 @@ class AsyncSpeech:
         return chunk
 
     def _end(self, item: ServerError | None) -> None:
-        """Nothing more comes after what is queued; ``item`` is the error, if that is why."""
-        self._over = True
+        """End the text after what is queued; ``item``: the error, if there is one."""
+        self._is_finished = True
         self._progress.set()
         self._client._forget(self._name)
-        if self._revised is not None and not self._revised.done():
-            self._revised.set_exception(
+        if self._revision_answer is not None and not self._revision_answer.done():
+            self._revision_answer.set_exception(
                 item or SessionError("The text was cancelled before it was revised.")
             )
         if not self._ended.done():
             self._ended.set_result(None)
-        if self._silent:
-            self._empty()
-        # Who has cancelled it minds no fault any more.
-        self._chunks.put_nowait(None if self._silent else item)
+        if self._is_silenced:
+            self._drop_chunks()
+        # After a cancel, errors do not matter any more.
+        self._chunks.put_nowait(None if self._is_silenced else item)
 
-    def _empty(self) -> None:
+    def _drop_chunks(self) -> None:
         while not self._chunks.empty():
             self._chunks.get_nowait()
         self._room.set()

@@ -18,14 +18,14 @@ from sayahead.errors import SessionError, TextError, renamed
 from sayahead.sound.device import Player
 from sayahead.sound.out import save
 from sayahead.sound.subtitles import form_of, write_timings
-from sayahead.speech import fragments_of, told
+from sayahead.speech import fragments_of, observed
 from sayahead.speech.fragments import close_quietly
 from sayahead.speech.turn import play
 from sayahead.types import AudioChunk, WordTiming
 
 T = TypeVar("T")
 ENDING_S = 1.0
-"""How long what is interrupted at the end may take to end."""
+"""Time for the tasks that are cancelled at the end."""
 
 
 class Client:
@@ -49,7 +49,7 @@ class Client:
         """The arguments are those of ``AsyncClient``."""
         self._client = AsyncClient(url, key=key, resume=resume, **session)
         self._loop: asyncio.AbstractEventLoop | None = None
-        # What is asked of the event loop is asked before it closes, or not at all.
+        # Guards submissions to the event loop against its closing.
         self._closing = threading.Lock()
 
     def __enter__(self) -> Self:
@@ -80,6 +80,8 @@ class Client:
         await self._client.__aexit__(*error)
 
     def _end(self) -> None:
+        """Cancel all tasks, stop the event loop and join its thread."""
+
         async def cancel() -> None:
             tasks = asyncio.all_tasks() - {asyncio.current_task()}
             for task in tasks:
@@ -91,16 +93,18 @@ class Client:
             loop = self._loop
             self._loop = None
         if loop is not None:
-            # Whatever was asked before is there by now, and nobody must wait for what will not
-            # come.
+            # Everything submitted before is scheduled by now; cancel what would not end.
             asyncio.run_coroutine_threadsafe(cancel(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             self._thread.join()
             loop.close()
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of a coroutine of its event loop; where the wait is interrupted, so is the
-        work. SessionError where the client is not connected, or is closed meanwhile."""
+        """Run a coroutine on the client's event loop and return its result; an interrupted wait
+        cancels it.
+
+        SessionError if the client is not connected, or is closed meanwhile.
+        """
         with self._closing:
             if self._loop is None:
                 work.close()
@@ -117,7 +121,7 @@ class Client:
             raise
 
     def _call(self, function: Callable[..., object], *arguments: object) -> None:
-        """Have its event loop call a function soon; without effect once that has ended."""
+        """Schedule a function on the event loop; does nothing once that has ended."""
         loop = self._loop
         if loop is not None:
             with contextlib.suppress(RuntimeError):
@@ -148,10 +152,10 @@ class Client:
 
     def speak(self, fragments: str | Iterable[str]) -> Speech:
         """Speak fragments, which a thread pushes in the background."""
-        given = synchronous(fragments)
+        pieces = synchronous(fragments)
         speech = self.open_speech()
         threading.Thread(
-            target=speech._write_apart, args=(given,), name="text", daemon=True
+            target=speech._write_apart, args=(pieces,), name="text", daemon=True
         ).start()
         return speech
 
@@ -212,7 +216,7 @@ class Speech:
         self.finish()
 
     def _write_apart(self, fragments: Iterable[str]) -> None:
-        """Push all fragments; an error is raised where the sound is awaited."""
+        """Push all fragments, in a thread; an error is raised where the sound is awaited."""
         pieces: Iterator[str] = iter(())
         try:
             pieces = iter(fragments)
@@ -238,7 +242,7 @@ class Speech:
 
         A player of yours drops the rest, and stays open; see ``sayahead.Speech.cancel``."""
         try:
-            # Here and now: the event loop may be busy.
+            # At once in this thread, because the event loop may be busy.
             return self._speech.turn.end(played_s, self._speech.hush)
         finally:
             with contextlib.suppress(ServerError, SessionError):
@@ -250,6 +254,7 @@ class Speech:
             self._client.wait(self._speech.leave())
 
     def _end_turn(self) -> Heard:
+        """Stop the sound and decide what was heard."""
         return self._speech.turn.end(None, self._speech.hush)
 
     def __iter__(self) -> Iterator[AudioChunk]:
@@ -282,7 +287,7 @@ class Speech:
         """Write it to a file, as ``sayahead.Speech.save`` does."""
         if timings is not None:
             form_of(Path(timings))
-        save(path, told(iter(self), on_chunk), self._client.sample_rate)
+        save(path, observed(iter(self), on_chunk), self._client.sample_rate)
         if timings is not None:
             rate = self._client.sample_rate
             write_timings(
@@ -291,11 +296,11 @@ class Speech:
 
 
 def synchronous(fragments: str | Iterable[str]) -> Iterable[str]:
-    """A text's pieces; TextError for what is none, or comes by ``async for``."""
-    given = fragments_of(fragments)
-    if isinstance(given, AsyncIterable):
+    """Return a text's fragments. TextError if it is not text, or an async iterator."""
+    pieces = fragments_of(fragments)
+    if isinstance(pieces, AsyncIterable):
         raise TextError("The text is an async iterator: give it to the AsyncClient.")
-    return given
+    return pieces
 
 
 def __getattr__(name: str) -> object:

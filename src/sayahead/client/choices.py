@@ -13,8 +13,8 @@ Named = str | Mapping[str, Any] | None
 
 
 class Choices(PlainOptions, total=False):
-    """What ``session`` in the server's session.update takes, and the options of a session as a
-    message can have them."""
+    """Keyword arguments of ``session`` in the server's session.update: voice, format, and session
+    options that can be sent."""
 
     voice: str | None
     language: str | None

@@ -1,7 +1,9 @@
-"""A text that another server goes on with: from where it is said again, and what of that is new.
+"""Resuming a text on another server: from where it is sent again, and which part of the sound is
+new.
 
-The same text makes nearly the same sound, so the open sentence is said again from its beginning,
-and as much of it left out as has arrived: the cut is at the same place of the same word."""
+The same text gives nearly the same sound. So the open sentence is spoken again from its beginning,
+and the part that was received is cut off, at the same position of the same word.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +15,19 @@ import numpy as np
 
 from sayahead.types import Floats, WordTiming
 
-MAX_AGAIN = 400
-"""Characters that are said again at most; of a longer sentence, its end."""
+MAX_REPEATED = 400
+"""Most characters that are spoken again; of a longer sentence, its end."""
 _GLUED = re.compile(r"(?<=\S)(?=\S)")
+"""Between two characters without white space."""
 _ENDS = re.compile(r"[.!?…]['\")\]»”’]*\s+$|[。！？]\s*$|\n\s*$")
+"""The end of a sentence before the next word."""
 
 
-def begin_again(text: str, words: Sequence[WordTiming], seams: Iterable[int] = ()) -> int:
-    """The character from which a text is said again whose last ``words`` have arrived: the open
-    sentence's first.
+def resume_position(text: str, words: Sequence[WordTiming], seams: Iterable[int] = ()) -> int:
+    """Return the position from which to send a text again: the beginning of its open sentence.
 
-    ``seams``: where the text was revised. What touches a word that had been spoken by then is a
-    word of its own, and would be read as one with it.
+    ``words``: the last words received. ``seams``: positions of revisions: text that was appended
+    directly to a spoken word is a word of its own, and would otherwise be read as one with it.
     """
     if not words:
         return 0
@@ -33,14 +36,14 @@ def begin_again(text: str, words: Sequence[WordTiming], seams: Iterable[int] = (
     for before, word in zip(reversed(words[:-1]), reversed(words), strict=False):
         if (
             _ENDS.search(text, before.start, word.start)
-            or words[-1].start - before.start > MAX_AGAIN
+            or words[-1].start - before.start > MAX_REPEATED
         ):
             return max(seam, word.start)
     return max(seam, words[0].start)
 
 
 class Splice:
-    """Leaves out what has arrived of a sentence that is said again."""
+    """Cuts off what was received of a sentence that is spoken again."""
 
     def __init__(
         self,
@@ -50,70 +53,85 @@ class Splice:
         tail: Floats,
         part: Callable[[int, int], str] = lambda start, end: "",
     ) -> None:
-        """``last``: the last word that has arrived, and ``samples``: all samples, both counted over
-        the whole text; ``offset``: the text's character with which the new sound begins. ``tail``
-        (S,): the last samples, to which what follows is joined where the waves fit best: half of
-        their length earlier or later. ``part``: the text from one character to another, as it is
-        then."""
+        """``last``: the last word received, and ``samples``: all samples received, both counted in
+        the whole text.
+
+        ``offset``: position in the text where the new sound begins. ``tail`` (S,): the last samples
+        received; the cut moves by up to half of their length to where the waves fit best. ``part``:
+        returns the text between two positions.
+        """
         self._last = last
         self._samples = samples
         self._offset = offset
         self._tail = tail
         self._reach = len(tail) // 2
         self._part = part
-        # The new sound's sample with which what is missing begins; None: not known yet.
+        # First sample of the new sound that was not received; None while that is unknown.
         self._skip: int | None = None if last is not None else samples
-        # The new sound up to `_seen` that may be needed to join it, and words in it.
-        self._seen = 0
-        self._kept = tail[:0]
-        self._fresh = list[WordTiming]()
-        self._joined = False
+        # Samples of the new sound so far, those of its end that may be needed for the cut, and the
+        # new words in it.
+        self._sample_count = 0
+        self._buffer = tail[:0]
+        self._new_words = list[WordTiming]()
+        self._is_joined = False
 
     @property
     def shift(self) -> int | None:
-        """By how many samples the new sound is ahead of the whole text's; None while that is not
-        known."""
-        return self._skip - self._samples if self._joined and self._skip is not None else None
+        """How many samples the new sound is ahead of the whole text's; None while that is
+        unknown."""
+        return self._skip - self._samples if self._is_joined and self._skip is not None else None
 
     def take(self, samples: Floats, words: Sequence[WordTiming]) -> tuple[Floats, list[WordTiming]]:
-        """What is new of a chunk: samples (S,), and words whose places are counted over the whole
-        text. Their times still count from the new sound's first sample."""
+        """Return what is new of a chunk: samples (S,), and words.
+
+        Their positions count in the whole text, their times from the new sound's first sample.
+        """
         last = self._last
         for word in words:
             start = word.start + self._offset
             end = word.end + self._offset
-            # A flush may have come elsewhere: what was one word may be two now.
+            # If a flush came at another moment, one word may now be two.
             if last is not None and (start <= last.start or start < last.end >= end):
-                rest = self._rest(word, last)
-                if rest is None:
+                extension = self._extension(word, last)
+                if extension is None:
                     if start == last.start:
-                        self._skip = self._after(word, last)
+                        self._skip = self._break_sample(word, last)
                     continue
-                word = rest
+                word = extension
                 start = last.end
-            self._fresh.append(replace(word, start=start, end=end))
-            # Before a word that is new, nothing is left out of it.
-            if not self._joined and (self._skip is None or word.onset_samples < self._skip):
+            self._new_words.append(replace(word, start=start, end=end))
+            # No sound of a new word may be cut off.
+            if not self._is_joined and (self._skip is None or word.onset_samples < self._skip):
                 self._skip = word.onset_samples
-        self._seen += len(samples)
-        if not self._joined:
-            self._kept = np.concatenate([self._kept, samples])
-            if self._skip is None or self._seen < self._skip + self._reach:
-                least = self._seen if self._skip is None else min(self._seen, self._skip)
-                self._kept = self._kept[
-                    max(0, least - len(self._tail) - self._reach - self._seen + len(self._kept)) :
+        self._sample_count += len(samples)
+        if not self._is_joined:
+            self._buffer = np.concatenate([self._buffer, samples])
+            if self._skip is None or self._sample_count < self._skip + self._reach:
+                kept_from = (
+                    self._sample_count
+                    if self._skip is None
+                    else min(self._sample_count, self._skip)
+                )
+                self._buffer = self._buffer[
+                    max(
+                        0,
+                        kept_from
+                        - len(self._tail)
+                        - self._reach
+                        - self._sample_count
+                        + len(self._buffer),
+                    ) :
                 ]
                 return samples[:0], []
-            self._joined, self._skip = True, self._best(self._skip)
-            samples = self._kept[self._skip - self._seen + len(self._kept) :]
-            self._kept = self._tail[:0]
-        fresh = self._fresh
-        self._fresh = []
-        return samples, fresh
+            self._is_joined, self._skip = True, self._best_cut(self._skip)
+            samples = self._buffer[self._skip - self._sample_count + len(self._buffer) :]
+            self._buffer = self._tail[:0]
+        new_words = self._new_words
+        self._new_words = []
+        return samples, new_words
 
-    def _rest(self, word: WordTiming, last: WordTiming) -> WordTiming | None:
-        """What is new of the word that had arrived last, where a revision has put more to its end
-        since."""
+    def _extension(self, word: WordTiming, last: WordTiming) -> WordTiming | None:
+        """Return what a revision has appended to the last word received; None if nothing."""
         start = word.start + self._offset
         end = word.end + self._offset
         if end <= last.end or not any(map(str.isalnum, self._part(last.end, end))):
@@ -123,31 +141,30 @@ class Splice:
         ) // (end - start)
         return replace(word, onset_samples=onset)
 
-    def _after(self, word: WordTiming, last: WordTiming) -> int:
-        """Where in the new sound the other stopped, which broke off in this word or in the pause
-        after it."""
+    def _break_sample(self, word: WordTiming, last: WordTiming) -> int:
+        """Return the sample of the new sound that corresponds to the end of the old, which broke
+        off in this word or in the pause after it."""
         if self._samples > last.offset_samples:
             return word.offset_samples + self._samples - last.offset_samples
         return min(word.onset_samples + self._samples - last.onset_samples, word.offset_samples)
 
-    def _best(self, skip: int) -> int:
-        """The place near ``skip`` before which the new sound is most like the tail."""
-        begin = self._seen - len(self._kept)
+    def _best_cut(self, skip: int) -> int:
+        """Return the sample near ``skip`` before which the new sound is most similar to the
+        tail."""
+        begin = self._sample_count - len(self._buffer)
         size = len(self._tail)
-        places = [
-            place
-            for place in range(skip - self._reach, skip + self._reach + 1)
-            if place - size >= begin
+        cuts = [
+            cut for cut in range(skip - self._reach, skip + self._reach + 1) if cut - size >= begin
         ]
-        if not size or not self._tail.any() or not places:
+        if not size or not self._tail.any() or not cuts:
             return skip
-        windows = np.stack([self._kept[place - size - begin : place - begin] for place in places])
-        likeness = (
+        windows = np.stack([self._buffer[cut - size - begin : cut - begin] for cut in cuts])
+        similarity = (
             windows
             @ self._tail
             / (np.linalg.norm(windows, axis=1) * np.linalg.norm(self._tail) + 1e-9)
         )
-        # Of equally good ones, the nearest.
-        return max(
-            zip(likeness.round(3), (-abs(place - skip) for place in places), places, strict=True)
-        )[2]
+        # Among equally similar ones, the nearest.
+        return max(zip(similarity.round(3), (-abs(cut - skip) for cut in cuts), cuts, strict=True))[
+            2
+        ]

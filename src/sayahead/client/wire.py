@@ -1,5 +1,4 @@
-"""One connection to a server in its native protocol: where it is, how it begins, and what can go
-wrong with it."""
+"""One connection to a server in its native protocol."""
 
 from __future__ import annotations
 
@@ -20,15 +19,15 @@ CODES = {401: "unauthorized", 403: "forbidden", 429: "overloaded", 503: "overloa
 ELSEWHERE = ("overloaded", "shutdown", "unreachable", "gone")
 """Codes of errors that another server may not have."""
 ENDED = (*ELSEWHERE, "too_long", "idle")
-"""Codes of ends of a connection after which another one can go on."""
+"""Codes with which a connection may end so that another one can continue."""
 GONE = "The server closed the connection."
 PING_S = 10.0
-"""A server that says nothing for so long is asked, and taken for gone if it does not answer in that
-time."""
+"""A server that is silent for this long is pinged, and counts as gone if it does not answer in the
+same time."""
 DUE_S = 2.0
-"""The same while something is due of it, for a client that can go on elsewhere."""
+"""The same time while sound is due, for a client that can continue elsewhere."""
 END_S = 1.0
-"""How long the server has to end a connection with which nothing more is to be done."""
+"""Time for the server to end a connection."""
 
 
 class ServerError(SayaheadError):
@@ -53,17 +52,19 @@ class Wire:
         """Samples per second of all audio."""
         self._begun = False
         self._messages = 0
-        """How many have come."""
+        """Messages received."""
         self._waiting = False
-        """Whether the next one is awaited."""
+        """Whether a message is being awaited."""
 
     @classmethod
     async def connect(
         cls, url: str, headers: Mapping[str, str], session: Mapping[str, Any], *, resumed: str = ""
     ) -> Wire:
-        """Connect to a server, and have it take the session's options; ``resumed``: what proves
-        that another one had begun what is to be said. ServerError where it refuses or is not
-        there."""
+        """Connect to a server and set the session's options. ServerError if it refuses or cannot be
+        reached.
+
+        ``resumed``: the token that proves that another server began the text.
+        """
         try:
             from websockets.asyncio.client import connect
             from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus
@@ -71,15 +72,15 @@ class Wire:
             raise ConfigError(
                 "sayahead.client needs websockets: pip install 'sayahead[client]'."
             ) from error
-        times: dict[str, Any] = {
+        timeouts: dict[str, Any] = {
             "ping_interval": PING_S,
             "ping_timeout": PING_S,
             "close_timeout": END_S,
         }
         try:
-            place = f"{url}?resumed={quote(resumed)}" if resumed else url
+            resumed_url = f"{url}?resumed={quote(resumed)}" if resumed else url
             socket = await connect(
-                place, additional_headers=headers, compression=None, max_size=None, **times
+                resumed_url, additional_headers=headers, compression=None, max_size=None, **timeouts
             )
         except (OSError, EOFError, InvalidHandshake, InvalidMessage) as error:
             status = error.response.status_code if isinstance(error, InvalidStatus) else 0
@@ -89,12 +90,12 @@ class Wire:
         try:
             wire.created = (await wire.hear())[0]
             await wire.say("session.update", session=session)
-            chosen = (await wire.hear())[0]["session"]
+            options = (await wire.hear())[0]["session"]
         except BaseException:
             await socket.close()
             raise
         wire._begun = True
-        wire.sample_rate = chosen["sample_rate"] or wire.created["sample_rates"][chosen["voice"]]
+        wire.sample_rate = options["sample_rate"] or wire.created["sample_rates"][options["voice"]]
         return wire
 
     async def say(self, kind: str, **rest: Any) -> None:
@@ -107,8 +108,10 @@ class Wire:
             raise self.error("gone", f"The server closed the connection: {error}.") from error
 
     async def hear(self) -> tuple[dict[str, Any], bytes]:
-        """The next message, with its audio if it has any. ServerError for the connection's end, or
-        before its beginning for any error."""
+        """Return the next message, with its audio if it has any.
+
+        ServerError at the end of the connection and, before the session has begun, for any error.
+        """
         from websockets.exceptions import ConnectionClosed
 
         self._waiting = True
@@ -129,7 +132,7 @@ class Wire:
         return data, sound if isinstance(sound, bytes) else b""
 
     async def watch(self, is_due: Callable[[], bool]) -> None:
-        """Cut the connection where something is due, nothing comes, and the server answers no
+        """Abort the connection if sound is due, nothing comes, and the server does not answer a
         ping."""
         from websockets.exceptions import ConnectionClosed
 
@@ -146,12 +149,14 @@ class Wire:
                         return
 
     def error(self, code: str, message: str) -> ServerError:
-        """An error of this connection."""
+        """Return an error of this connection."""
         return ServerError(code, message, session=str(self.created.get("session_id", "")))
 
     async def end(self, *, clean: bool) -> None:
-        """Close; with ``clean``, nothing is open and the server ends the session, which it then
-        counts as a success."""
+        """Close the connection.
+
+        ``clean``: whether no text is open, so that the session ends normally at the server, too.
+        """
         if clean:
             with contextlib.suppress(ServerError, TimeoutError):
                 async with asyncio.timeout(END_S):
@@ -161,13 +166,13 @@ class Wire:
 
 
 def address(url: object) -> str:
-    """Where a server's native protocol is spoken; ConfigError for what is no address of a
+    """Return the URL of a server's native protocol. ConfigError if ``url`` is not the address of a
     server."""
     scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
     scheme = {"http": "ws", "https": "wss"}.get(scheme, scheme)
     with contextlib.suppress(ValueError):
-        found = urlsplit(f"{scheme}{separator}{rest}")
-        if scheme in ("ws", "wss") and found.hostname and (found.port is None or found.port):
+        parts = urlsplit(f"{scheme}{separator}{rest}")
+        if scheme in ("ws", "wss") and parts.hostname and (parts.port is None or parts.port):
             return f"{scheme}://{rest.rstrip('/')}/v1/stream"
     raise ConfigError(
         f"Client: url is {shown(url)}, but must be an address such as ws://127.0.0.1:8000."

@@ -73,28 +73,28 @@ class Speech:
         self._text = None if text is None else fragments_of(text)
         self._in_memory = isinstance(self._text, list | tuple)
         self._wakes = wakes
-        # Pieces that are read where the chunks are; None: they come by themselves, through the
-        # reader or by push.
+        # The text's iterator if it is read in the thread that takes the chunks; None if a reader or
+        # ``push`` provides it.
         self._pieces: Iterator[Item] | None = None
         self._reader: Reader = NoReader()
         self._failure: BaseException | None = None
-        # Whether an iteration has begun, and whether that was an `async for`.
-        self._begun = False
-        self._begun_async = False
-        # Whether somebody listens meanwhile; the steps that are due.
+        # Whether iteration has begun, and whether by `async for`.
+        self._has_begun = False
+        self._is_async = False
+        # Whether somebody listens in real time; and the scheduler of steps.
         self._live = True
         whole = self._in_memory and len(self._text) == 1  # type: ignore[arg-type]
         self._scheduler = StepScheduler(session, awaited=wakes or not self._in_memory, whole=whole)
-        # When text came last, if it has not been flushed since.
-        self._came_at = math.inf
-        # One step, or change of the text, at a time; who writes; and who takes a piece that is read
-        # here.
-        self._steps = threading.Lock()
-        self._writing = threading.Lock()
-        self._taking = threading.Lock()
-        # Has whoever waits for text look again; from any thread.
-        self._came = threading.Event()
-        self._wake: Callable[[], object] = self._came.set
+        # Time of the last text, if it has not been flushed since.
+        self._last_text_at = math.inf
+        # Locks: one step or revision at a time; one writer at a time; one reader of a text in
+        # memory.
+        self._step_lock = threading.Lock()
+        self._write_lock = threading.Lock()
+        self._take_lock = threading.Lock()
+        # Wakes whoever waits for text; callable from any thread.
+        self._text_event = threading.Event()
+        self._wake: Callable[[], object] = self._text_event.set
 
     def __repr__(self) -> str:
         heard = self._turn.heard()
@@ -127,18 +127,22 @@ class Speech:
         self._wake()
 
     def _write(self, item: Item) -> None:
-        """Pass on a piece of the text."""
+        """Give the session an item of the text."""
         if item is None:
             raise TextError(
                 "A piece of the text is None, as the first and last of a model's stream often are: "
                 "leave such pieces out (`if piece:`)."
             )
-        steps = self._steps if isinstance(item, Revision) else contextlib.nullcontext()
-        with self._writing, steps:
+        steps = self._step_lock if isinstance(item, Revision) else contextlib.nullcontext()
+        with self._write_lock, steps:
             self._session.take(item)
-            self._scheduler.took(item)
-            self._came_at = (
-                math.inf if isinstance(item, Flush) else time.monotonic() if item else self._came_at
+            self._scheduler.on_item(item)
+            self._last_text_at = (
+                math.inf
+                if isinstance(item, Flush)
+                else time.monotonic()
+                if item
+                else self._last_text_at
             )
 
     def write(self, fragments: str | Iterable[str]) -> None:
@@ -157,13 +161,14 @@ class Speech:
         self._wake()
 
     def _check_pushed(self, call: str) -> None:
+        """Raise SessionError if the text is not pushed."""
         if self._text is not None:
             raise SessionError(
                 f"{call}(): this text comes by itself; voice.open_speech() has one that is pushed."
             )
 
     def take(self, item: Item) -> bool:
-        """For a reader of the text: take a piece; whether more are wanted."""
+        """Called by a reader of the text: take an item; return whether more are wanted."""
         if self._session.finished:
             return False
         try:
@@ -176,17 +181,17 @@ class Speech:
         return True
 
     def has_room(self) -> bool:
-        """For a reader of the text: whether the next piece may come now."""
+        """Called by a reader of the text: return whether the next item may come now."""
         return self._session.unspoken < READ_AHEAD
 
     def end_text(self, error: BaseException | None) -> None:
-        """For a reader of the text: it has ended."""
+        """Called by a reader of the text at its end."""
         if error is None:
             self._session.finish()
         else:
             self._failure = error
             if self._turn.is_played:
-                # Whoever plays it may wait for room, and is to hear of it now.
+                # A thread that plays may be waiting for room: stop it now.
                 self.cancel()
         self._wake()
 
@@ -195,9 +200,9 @@ class Speech:
 
         Returns the character from which the change could be made. ConfigError if ``at`` lies
         outside the text, SessionError after the end; neither changes anything."""
-        with self._writing, self._steps:
+        with self._write_lock, self._step_lock:
             place = self._session.revise(at, text)
-            self._came_at = time.monotonic()
+            self._last_text_at = time.monotonic()
         self._wake()
         return place
 
@@ -218,17 +223,17 @@ class Speech:
         self._follow()
 
     def _follow(self) -> None:
-        """Have the session go by how far the player is."""
+        """Tell the session how far the player is."""
         if self._live:
             self._session.follow(self._turn.playback, time.monotonic())
 
     def _left_s(self) -> float:
-        """Seconds of sound that the player has yet to play."""
+        """Return the seconds of sound that the player has still to play."""
         return self._turn.playback.left_s(time.monotonic())
 
     def pause_s(self) -> float:
-        """How long more text may be awaited before its chunks are asked for again; infinite where
-        none is due."""
+        """Return how long to wait for more text before asking for chunks again; infinite if nothing
+        is due."""
         return min(early_s(self._session), self._scheduler.spare_s(self._left_s) or math.inf)
 
     def heard(self, played_s: float | None = None) -> Heard:
@@ -246,7 +251,7 @@ class Speech:
         return self._turn.end(played_s, self._stop)
 
     def _stop(self) -> None:
-        """Make no more sound, and read no more text."""
+        """Stop making sound and reading text."""
         if not self._session.finished:
             self._session.cancel()
             self._complete_text()
@@ -254,11 +259,12 @@ class Speech:
         self._wake()
 
     def _complete_text(self) -> None:
-        """What is left of a text that is all there: it is known, though it will not be spoken."""
+        """Append the rest of a text in memory to the transcript: it is known although it will not
+        be spoken."""
         if not self._in_memory:
             return
         transcript = self._session.transcript
-        with self._taking:
+        with self._take_lock:
             for item in self._pieces or iter(self._text):  # type: ignore[arg-type]
                 if isinstance(item, Revision):
                     transcript.rewrite(transcript.text[: item.at] + item.text)
@@ -270,26 +276,26 @@ class Speech:
         return self._iterated()
 
     def _iterated(self, *, live: bool = True) -> Iterator[AudioChunk]:
-        """An iterator over the chunks; ``live``, if it is the first: whether somebody listens
-        meanwhile."""
+        """Return an iterator over the chunks; ``live``: whether somebody listens in real time
+        (counts for the first one)."""
         if isinstance(self._text, AsyncIterable):
             raise ConfigError(
                 "The text is an async iterator: use `async for`, or `await speech.aplay()`."
             )
-        if self._begun_async or (self._begun and self._session.finished):
+        if self._is_async or (self._has_begun and self._session.finished):
             self._check_fresh()
-        if not self._begun:
+        if not self._has_begun:
             self._begin(live)
         return Chunks(self._following, self._stop)
 
     def _begin(self, live: bool) -> None:
         """Begin to read the text."""
-        self._begun = True
+        self._has_begun = True
         self._live = live
         self._scheduler.live = live
         if self._text is None or self._session.cancelled:
             return
-        # Text that cannot block whoever takes the sound, or may, is read in their thread.
+        # Text that cannot block, or may, is read in the thread that takes the chunks.
         if isinstance(self._text, AsyncIterable):
             self._reader = TaskReader(self._text, self)
         elif self._in_memory or self._wakes or not live:
@@ -297,23 +303,23 @@ class Speech:
             return
         else:
             self._reader = ThreadReader(self._text, self)
-        # When this object is collected, nothing more is read.
+        # When this object is garbage collected, reading stops.
         weakref.finalize(self, self._reader.stop).atexit = False
         self._reader.start()
 
     def _check_fresh(self) -> None:
-        """SessionError for sound that was handed out: it is not kept. What was cancelled is
-        silent."""
+        """Raise SessionError for sound that was handed out already: it is not kept. A cancelled
+        text is silent instead."""
         if not self._session.cancelled:
             raise SessionError(
                 "This text has been spoken, and its sound is not kept: call speak() again."
             )
 
     def into(self, sink: Sink, *, live: bool = True) -> Iterator[AudioChunk]:
-        """Write to a sink, and yield each chunk once it is written; ``live``: whether somebody
-        listens meanwhile.
+        """Write to a sink, and yield each chunk once it is written.
 
-        If the sink can say how many samples it has ``played``, these count as heard.
+        ``live``: whether somebody listens in real time. If the sink reports how many samples it has
+        ``played``, these count as heard.
         """
         track = self._turn.track_on(sink, self.cancel) if isinstance(sink, Player) else None
         if track is None and live and isinstance(sink, Device):
@@ -326,16 +332,16 @@ class Speech:
             yield chunk
 
     def _following(self) -> AudioChunk | None:
-        """The next chunk, once there is one; None at the end."""
+        """Wait for the next chunk; None at the end."""
         while True:
-            self._came.clear()
+            self._text_event.clear()
             step = self._advance()
             if not isinstance(step, float):
                 return self._hand(step)
-            self._came.wait(min(step, 3600.0))
+            self._text_event.wait(min(step, 3600.0))
 
     def _advance(self) -> AudioChunk | float | None:
-        """The next chunk; or how many seconds more text is awaited, if none comes; None at the
+        """Return the next chunk; or how many seconds to wait for text, if none is due; None at the
         end."""
         while True:
             self._check_failure()
@@ -347,7 +353,7 @@ class Speech:
             if self._pieces is not None:
                 self._take_next(self._pieces)
                 continue
-            quiet_s = time.monotonic() - self._came_at
+            quiet_s = time.monotonic() - self._last_text_at
             if quiet_s < self._idle_s:
                 return max(0.0, min(self._idle_s - quiet_s, self.pause_s()))
             self._write(Flush.BREATH)
@@ -361,9 +367,9 @@ class Speech:
             raise failure
 
     def _take_next(self, pieces: Iterator[Item]) -> None:
-        """Take a piece of a text that is read here, or its end."""
-        # What is awaited for long must not keep `cancel` waiting.
-        with self._taking if self._in_memory else contextlib.nullcontext():
+        """Take the next item of a text that is read here, or its end."""
+        # An item that takes long must not block `cancel`.
+        with self._take_lock if self._in_memory else contextlib.nullcontext():
             if self._session.cancelled:
                 return
             try:
@@ -371,20 +377,20 @@ class Speech:
             except StopIteration:
                 self._session.finish()
                 return
-            # Meanwhile it may have been cancelled.
+            # `take` checks again whether it was cancelled meanwhile.
             self.take(item)
 
     def _pull(self) -> AudioChunk | None:
-        """The next chunk at its sample rate; None if more text is needed, or awaited."""
-        with self._steps:
+        """Return the next chunk, resampled; None if more text is needed or awaited."""
+        with self._step_lock:
             chunk = self._scheduler.pull(self._left_s)
         self._reader.moved()
         return None if chunk is None else self._resampled.push(chunk)
 
     def _hand(self, chunk: AudioChunk | None) -> AudioChunk | None:
-        """Note a chunk that is handed out, unless that has been cancelled meanwhile."""
+        """Record a chunk that is handed out, and return it; None if it was cancelled meanwhile."""
         if chunk is None or self._session.cancelled:
-            # The text may have failed in between.
+            # The text may have failed meanwhile.
             self._check_failure()
             return None
         self.words += chunk.words
@@ -401,18 +407,19 @@ class Speech:
             await self._reader.closed()
 
     def _begin_async(self) -> None:
-        if self._begun:
+        """Begin to iterate by ``async for``."""
+        if self._has_begun:
             self._check_fresh()
-        self._begun_async = True
-        if not self._begun:
+        self._is_async = True
+        if not self._has_begun:
             self._begin(live=True)
 
     async def _afollowing(self) -> AudioChunk | None:
-        """The next chunk, once there is one; None at the end."""
+        """Wait for the next chunk without blocking the event loop; None at the end."""
         import asyncio
 
         woken = asyncio.Event()
-        self._wake = functools.partial(woken_by, asyncio.get_running_loop(), woken)
+        self._wake = functools.partial(set_from_thread, asyncio.get_running_loop(), woken)
         while True:
             woken.clear()
             step = await asyncio.to_thread(self._advance)
@@ -478,8 +485,8 @@ class Speech:
         """
         if timings is not None:
             form_of(Path(timings))
-        # A file has no listener who could be late.
-        save(path, told(self._iterated(live=False), on_chunk), self.sample_rate)
+        # A file has no listener, so nothing is late.
+        save(path, observed(self._iterated(live=False), on_chunk), self.sample_rate)
         if timings is not None:
             write_timings(
                 Path(timings),
@@ -490,10 +497,10 @@ class Speech:
             )
 
 
-def told(
+def observed(
     chunks: Iterator[AudioChunk], on_chunk: Callable[[AudioChunk], object] | None
 ) -> Iterator[AudioChunk]:
-    """The chunks, of each of which somebody is told."""
+    """Yield the chunks, after calling ``on_chunk`` with each."""
     for chunk in chunks:
         if on_chunk is not None:
             on_chunk(chunk)
@@ -501,7 +508,7 @@ def told(
 
 
 class Chunks(Iterator[AudioChunk]):
-    """The chunks of a speech, one after another."""
+    """An iterator over the chunks of a speech."""
 
     def __init__(
         self, following: Callable[[], AudioChunk | None], stop: Callable[[], object]
@@ -510,7 +517,7 @@ class Chunks(Iterator[AudioChunk]):
         self._stop = stop
 
     def close(self) -> None:
-        """Make no more of them, and close the text."""
+        """Make no more chunks, and close the text."""
         self._stop()
 
     def __next__(self) -> AudioChunk:
@@ -520,7 +527,7 @@ class Chunks(Iterator[AudioChunk]):
         return chunk
 
 
-def woken_by(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
-    """Set an event of a loop, from any thread; without effect once the loop has ended."""
+def set_from_thread(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    """Set an event of a loop from any thread; does nothing once the loop has ended."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(event.set)

@@ -1,4 +1,4 @@
-"""A text in pieces, from iterables of either kind."""
+"""Fragments of text, from iterables of both kinds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def fragments_of(text: object) -> Iterable[Any] | AsyncIterable[Any]:
-    """A text, or what gives pieces of one, as an iterable of them; TextError for anything else."""
+    """Return a text or iterable as an iterable of fragments. TextError for anything else."""
     if isinstance(text, str):
         return [text]
     if isinstance(text, bytes | bytearray | memoryview):
@@ -29,15 +29,17 @@ def fragments_of(text: object) -> Iterable[Any] | AsyncIterable[Any]:
 
 
 def asynchronous(text: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
-    """A text's fragments, from an iterable of either kind; to be closed. One that may block has a
-    thread of its own."""
+    """Return an async iterator over fragments, which the caller closes.
+
+    A synchronous iterable, which may block, is read in a thread.
+    """
     if isinstance(text, AsyncIterable):
-        return passed_on(text)
-    return at_once(text) if isinstance(text, list | tuple) else threaded(text)
+        return iterate_async(text)
+    return iterate_in_memory(text) if isinstance(text, list | tuple) else iterate_in_thread(text)
 
 
-async def passed_on(text: AsyncIterable[T]) -> AsyncIterator[T]:
-    """The fragments of an asynchronous iterator, which is closed with this one."""
+async def iterate_async(text: AsyncIterable[T]) -> AsyncIterator[T]:
+    """Yield from an async iterable, and close its iterator at the end."""
     pieces = aiter(text)
     try:
         async for fragment in pieces:
@@ -48,26 +50,26 @@ async def passed_on(text: AsyncIterable[T]) -> AsyncIterator[T]:
             await close()
 
 
-async def at_once(text: Iterable[T]) -> AsyncIterator[T]:
-    """Fragments that are all there."""
+async def iterate_in_memory(text: Iterable[T]) -> AsyncIterator[T]:
+    """Yield fragments that are in memory."""
     for fragment in text:
         yield fragment
 
 
 AHEAD = 16
-"""Fragments of an iterator that its thread reads before they are wanted."""
+"""Most fragments that the thread of an iterator reads ahead."""
 
 
-async def threaded(text: Iterable[T]) -> AsyncIterator[T]:
-    """The fragments of an iterator, which a thread of its own reads and closes."""
+async def iterate_in_thread(text: Iterable[T]) -> AsyncIterator[T]:
+    """Yield fragments of an iterable, which a thread reads and closes."""
     loop = asyncio.get_running_loop()
     room = threading.Semaphore(AHEAD)
     stopped = threading.Event()
-    came = asyncio.Queue[tuple[T] | BaseException | None]()
+    received = asyncio.Queue[tuple[T] | BaseException | None]()
 
     def put(item: tuple[T] | BaseException | None) -> None:
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(came.put_nowait, item)
+            loop.call_soon_threadsafe(received.put_nowait, item)
 
     def read() -> None:
         error: BaseException | None = None
@@ -89,7 +91,7 @@ async def threaded(text: Iterable[T]) -> AsyncIterator[T]:
         target=contextvars.copy_context().run, args=(read,), name="text", daemon=True
     ).start()
     try:
-        while (item := await came.get()) is not None:
+        while (item := await received.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
             room.release()
@@ -100,7 +102,7 @@ async def threaded(text: Iterable[T]) -> AsyncIterator[T]:
 
 
 def close_quietly(pieces: Iterator[Any]) -> None:
-    """Close a generator, or what can be closed like one."""
+    """Close a generator or the like, and ignore its errors."""
     close: Any = getattr(pieces, "close", None)
     if close is not None:
         with contextlib.suppress(Exception):

@@ -1,5 +1,4 @@
-"""Reading a text as fast as it comes, apart from whoever listens: its writer is never held up by
-the listener."""
+"""Readers: read a text as fast as it comes, so that its writer never waits for the listener."""
 
 from __future__ import annotations
 
@@ -15,66 +14,67 @@ from sayahead.engine.session import Item, Revision
 from sayahead.speech.fragments import close_quietly
 
 READ_AHEAD = 20_000
-"""Characters that are read before they are spoken, at most: some twenty minutes of speech."""
+"""Most characters that are read before they are spoken: some twenty minutes of speech."""
 
 
 class Listener(Protocol):
-    """Who takes the pieces of a text that is read."""
+    """Receives the items of a text from a reader."""
 
     def take(self, item: Item) -> bool:
-        """Take a piece; whether more are wanted."""
+        """Take an item; return whether more are wanted."""
         ...
 
     def has_room(self) -> bool:
-        """Whether the next piece may come now."""
+        """Return whether the next item may come now."""
         ...
 
     def end_text(self, error: BaseException | None) -> None:
-        """The text has ended, by an error if there is one."""
+        """Take the end of the text, and the error that ended it, if any."""
         ...
 
 
 class Reader(Protocol):
-    """Reads one text for one listener, who is forgotten where nobody else knows of it."""
+    """Reads one text for one listener, to which it holds a weak reference only."""
 
     def start(self) -> None:
-        """Begin."""
+        """Start reading."""
         ...
 
     def moved(self) -> None:
-        """The listener may have room again, or want no more."""
+        """Called when the listener may have room again, or wants no more."""
         ...
 
     def stop(self) -> None:
-        """Read no more, and close the text; from any thread, harmless when repeated."""
+        """Stop reading and close the text. Callable from any thread and more than once."""
         ...
 
     async def closed(self) -> None:
-        """Wait until it has been stopped and the text is closed, if that can be awaited."""
+        """Stop, and wait until the text is closed if that is possible."""
         ...
 
 
 class NoReader:
-    """A text that is not read apart: it is pushed, or is all there."""
+    """The reader of a text that needs none: it is pushed, or in memory."""
 
     def start(self) -> None:
-        """Nothing begins."""
+        """Do nothing."""
 
     def moved(self) -> None:
-        """Nobody waits."""
+        """Do nothing."""
 
     def stop(self) -> None:
-        """Nothing stops."""
+        """Do nothing."""
 
     async def closed(self) -> None:
-        """Nothing is open."""
+        """Do nothing."""
 
 
 class ThreadReader:
-    """Reads an iterator in a thread of its own: each piece may be long in coming.
+    """Reads an iterable in a thread, since each item may take long.
 
-    A piece that is awaited cannot be interrupted: where it is stopped meanwhile, the text is closed
-    when that comes."""
+    The wait for an item cannot be interrupted: after ``stop``, the text is closed when the next
+    item comes.
+    """
 
     def __init__(self, text: Iterable[Item], listener: Listener) -> None:
         self._text = text
@@ -83,24 +83,25 @@ class ThreadReader:
         self._stopped = False
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         run = contextvars.copy_context().run
         threading.Thread(target=run, args=(self._read,), name="text", daemon=True).start()
 
     def moved(self) -> None:
-        """The listener may have room again."""
+        """Wake the thread."""
         self._moved.set()
 
     def stop(self) -> None:
-        """Read no more, and close the text."""
+        """Stop reading; the thread closes the text."""
         self._stopped = True
         self._moved.set()
 
     async def closed(self) -> None:
-        """The thread is not awaited: it may wait for a piece of text for long."""
+        """Stop without waiting for the thread, which may be waiting for text."""
         self.stop()
 
     def _read(self) -> None:
+        """Read the text to its end: the thread."""
         error: BaseException | None = None
         pieces: Iterator[Item] = iter(())
         try:
@@ -116,7 +117,7 @@ class ThreadReader:
             listener.end_text(error)
 
     def _pass_on(self, item: Item) -> bool:
-        """Give a piece to the listener and wait for room; whether more are wanted."""
+        """Give the listener an item and wait for room; return whether more are wanted."""
         wanted = None
         while not self._stopped:
             self._moved.clear()
@@ -132,7 +133,7 @@ class ThreadReader:
 
 
 class TaskReader:
-    """Reads an asynchronous iterator in a task of the loop that runs."""
+    """Reads an async iterable in a task of the running event loop."""
 
     def __init__(self, text: AsyncIterable[Item], listener: Listener) -> None:
         self._text = text
@@ -145,17 +146,17 @@ class TaskReader:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the task."""
         self._loop = asyncio.get_running_loop()
         self._task = self._loop.create_task(self._read(), name="text")
 
     def moved(self) -> None:
-        """The listener may have room again."""
+        """Wake the task."""
         if self._waits:
             self._soon(self._moved.set)
 
     def stop(self) -> None:
-        """Read no more, and close the text."""
+        """Stop reading and close the text."""
         if not self._stopped:
             self._stopped = True
             self._soon(self._cancel)
@@ -168,18 +169,19 @@ class TaskReader:
             await asyncio.wait({self._task})
 
     def _cancel(self) -> None:
-        """Cancel the task, once: its text may need a while to close."""
+        """Cancel the task once: its text may take a while to close."""
         if self._task is not None and not self._cancelled:
             self._cancelled = True
             self._task.cancel()
 
     def _soon(self, call: Any) -> None:
-        """Call something in its loop; without effect once that has ended."""
+        """Schedule a call on the task's loop; does nothing once that has ended."""
         if self._loop is not None:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(call)
 
     async def _read(self) -> None:
+        """Read the text to its end: the task."""
         error: BaseException | None = None
         pieces: AsyncIterator[Item] | None = None
         try:
@@ -198,14 +200,14 @@ class TaskReader:
             listener.end_text(error)
 
     async def _pass_on(self, item: Item) -> bool:
-        """Give a piece to the listener and wait for room; whether more are wanted."""
+        """Give the listener an item and wait for room; return whether more are wanted."""
         wanted = None
         while not self._stopped:
             self._moved.clear()
             if (listener := self._listener()) is None:
                 return False
             if wanted is None and isinstance(item, Revision):
-                # It waits for the step that is being made.
+                # A revision waits for the current step, which would block the loop.
                 wanted = await asyncio.to_thread(listener.take, item)
             elif wanted is None:
                 wanted = listener.take(item)

@@ -1,5 +1,4 @@
-"""A turn: what a listener hears of one text. Decided in one place, once, and the same for speech of
-every origin."""
+"""A turn: what a listener hears of one text. It is decided here, once, for speech of every kind."""
 
 from __future__ import annotations
 
@@ -19,15 +18,15 @@ from sayahead.types import AudioChunk
 
 @runtime_checkable
 class Device(Sink, Protocol):
-    """A sink that plays, as ``sound.device.Player``."""
+    """A sink that plays, such as ``sound.device.Player``."""
 
     def played(self) -> int:
-        """Samples that were heard."""
+        """Return how many samples were heard."""
         ...
 
 
-class Place(Protocol):
-    """Where the sound of a turn is played, and of no other."""
+class Output(Protocol):
+    """Where the sound of one turn is played, and of no other."""
 
     @property
     def played(self) -> int:
@@ -35,12 +34,12 @@ class Place(Protocol):
         ...
 
     def drop(self) -> int:
-        """Silence it, for good; how many samples were played."""
+        """Silence it for good; return how many samples were played."""
         ...
 
 
 class OwnDevice:
-    """A device that plays one turn alone."""
+    """A device that plays only one turn."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -51,7 +50,7 @@ class OwnDevice:
         return self._device.played()
 
     def drop(self) -> int:
-        """Close it; how many samples were played."""
+        """Close it; return how many samples were played."""
         played = self._device.played()
         self._device.close()
         return played
@@ -60,8 +59,9 @@ class OwnDevice:
 class Turn:
     """How much of a text was handed out, and how much of that was played.
 
-    A turn goes on until ``end``, however that comes about; from then on what was heard does not
-    change, and nobody's sound is touched any more. Any thread may call its methods."""
+    A turn lasts until ``end``; after that, what was heard does not change any more. Any thread may
+    call its methods.
+    """
 
     def __init__(
         self,
@@ -70,16 +70,16 @@ class Turn:
         spoken: Callable[[], bool],
         words_rate: int | None = None,
     ) -> None:
-        """``sample_rate`` is that of the chunks, ``words_rate`` that of the transcript, if it is
-        another; ``spoken`` tells whether all sound of the whole text has been made."""
+        """``sample_rate``: that of the chunks; ``words_rate``: that of the transcript if it
+        differs; ``spoken``: returns whether all sound of the whole text has been made."""
         self._transcript = transcript
         self._spoken = spoken
         self._words_rate = words_rate or sample_rate
         self._lock = threading.RLock()
         self.playback = Playback(sample_rate)
         """What was handed out, and how much of it was played."""
-        # Where the sound is played.
-        self._place: Place | None = None
+        # Where the sound is played; None if the caller plays it.
+        self._output: Output | None = None
         self._heard: Heard | None = None
 
     @property
@@ -89,62 +89,66 @@ class Turn:
 
     @property
     def is_played(self) -> bool:
-        """Whether its sound is played where it can be asked for; otherwise the caller plays it."""
-        return self._place is not None
+        """Whether its sound is played where playback can be queried; otherwise the caller plays
+        it."""
+        return self._output is not None
 
     def hand(self, chunk: AudioChunk, now: float = 0.0) -> None:
-        """A chunk is handed out."""
+        """Record a chunk that is handed out."""
         with self._lock:
             self.playback.give(len(chunk.samples), now)
 
     def tell(self, played_s: float, now: float = 0.0) -> None:
-        """The caller has played so much. ConfigError for less than before, and for more than was
-        handed out."""
+        """Take the caller's report of its playback. ConfigError for less than before, or more than
+        was handed out."""
         with self._lock:
             if self._heard is None:
                 self.playback.report(played_s, now)
 
     def track_on(self, player: Player, end: Callable[[], object]) -> Track:
-        """A track of a player on which what comes from now on is played; all before counts as
-        heard.
+        """Return a new track of a player, on which the following sound is played; all before counts
+        as heard.
 
-        ``end`` is called, to end the turn, as soon as the player is cleared or closed: its text may
-        wait for long."""
+        ``end``: called as soon as the player is cleared or closed, to end the turn, whose text may
+        not come for long.
+        """
         track = player.track(end)
         self._play_on(track)
         return track
 
     def play_on(self, device: Device) -> None:
-        """Ask a device that plays nothing else how much was played."""
+        """Query a device that plays nothing else."""
         self._play_on(OwnDevice(device))
 
-    def _play_on(self, place: Place) -> None:
+    def _play_on(self, output: Output) -> None:
+        """Follow an output; silence it at once if the turn is over."""
         with self._lock:
-            self.playback.follow(lambda: place.played)
-            self._place = place
+            self.playback.follow(lambda: output.played)
+            self._output = output
             if self._heard is not None:
-                place.drop()
+                output.drop()
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What was heard after ``played_s`` seconds of sound; at the end of the turn, if it has
-        ended.
+        """Return what was heard after ``played_s`` seconds of sound; if the turn has ended, at its
+        end.
 
-        None: after what the player has played, or the caller has told; else after all that was
-        handed out. ConfigError for more than that.
+        None: what the player or the caller's last report says, else all that was handed out.
+        ConfigError for more than that.
         """
         with self._lock:
             return self._heard or self._measure(played_s)
 
     def end(self, played_s: float | None, settle: Callable[[], object]) -> Heard:
-        """Silence it at once, and decide what was heard: see ``heard``.
+        """Silence the turn and decide what was heard, as ``heard`` does; does nothing if it has
+        ended.
 
-        ``settle`` is called in between, and stops whatever is done for the turn. It ends even if
-        this raises. If it has ended before, nothing happens.
+        ``settle``: called in between, to stop all work for the turn. The turn ends even if
+        ``heard`` raises.
         """
         with self._lock:
             if self._heard is None:
-                if self._place is not None:
-                    self._place.drop()
+                if self._output is not None:
+                    self._output.drop()
                 settle()
                 try:
                     self._heard = self._measure(played_s)
@@ -154,6 +158,7 @@ class Turn:
             return self._heard
 
     def _measure(self, played_s: float | None) -> Heard:
+        """Return what was heard after ``played_s`` seconds, or as far as playback is known."""
         return self._transcript.heard(
             self.playback.known_s if played_s is None else played_s,
             emitted_s=self.playback.given_s,
@@ -165,8 +170,7 @@ class Turn:
 def play(
     turn: Turn, chunks: Iterable[AudioChunk], player: Player, end: Callable[[], object]
 ) -> Heard:
-    """Play chunks on a track of a player's. However that ends, ``end`` is called, which ends the
-    turn."""
+    """Play chunks on a new track of a player; calls ``end`` however that ends, to end the turn."""
     track = turn.track_on(player, end)
     try:
         for chunk in chunks:
@@ -184,10 +188,10 @@ async def aplay(
     end: Callable[[], object],
     close: Callable[[], Awaitable[object]],
 ) -> Heard:
-    """The same for asyncio, of chunks that ``following`` gives until None.
+    """Play the chunks that ``following`` returns until None, like ``play``, for asyncio.
 
-    If the task is cancelled, ``end`` silences it first; then ``close`` waits until the text is
-    closed."""
+    ``end`` silences a cancelled task first; then ``close`` waits until the text is closed.
+    """
     track = turn.track_on(player, end)
     try:
         while (chunk := await following()) is not None:
