@@ -186,18 +186,18 @@ def test_what_stands_for_the_future_is_long_at_first_and_short_later() -> None:
     acoustic = acoustic_of(toy("vits"))
     fresh = acoustic.initial()
     later = dataclasses.replace(fresh, steps=2)
-    first, then = (acoustic._behind(segment(SAID, 5), state) for state in (fresh, later))
+    first, then = (acoustic._tail(segment(SAID, 5), state) for state in (fresh, later))
     assert len(first) > 4 * len(then) > 0
     # Without a lookahead word there is one long step more, because what was held back is rendered
     # again.
     last = dataclasses.replace(fresh, steps=3)
-    blind, after = (acoustic._behind(segment(SAID, len(SAID)), state) for state in (later, last))
+    blind, after = (acoustic._tail(segment(SAID, len(SAID)), state) for state in (later, last))
     assert np.array_equal(blind, first)
     assert np.array_equal(after, then)
     echo = type(acoustic)(acoustic._text, acoustic._config, (first[:0], first[:0]), right_frames=16)
-    assert list(echo._behind(segment(SAID, 5), later)[::2]) == SAID[:5]
-    assert list(acoustic._behind(segment(SAID, 5, ends=True), fresh)) == [2]
-    assert len(acoustic._behind(segment(SAID, 5, predicted=2), fresh)) == 0
+    assert list(echo._tail(segment(SAID, 5), later)[::2]) == SAID[:5]
+    assert list(acoustic._tail(segment(SAID, 5, ends=True), fresh)) == [2]
+    assert len(acoustic._tail(segment(SAID, 5, predicted=2), fresh)) == 0
 
 
 @pytest.mark.slow

@@ -27,25 +27,25 @@ from sayahead.voices import VoiceConfig, read_config
 from sayahead.voices.loans import lent
 
 OWN = "text", "prosody", "decoder"
-"""Graphs in which a speaker has something of their own, where there are several."""
+"""Graphs with parameters of each speaker, in voices with several."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeartState:
-    """The past of a sentence in the default voice."""
+    """State of a sentence between steps."""
 
     ids: Ids
     """(P,) spoken phonemes whose sound is not entirely final; they are encoded again."""
     units: Ids
     """(P,) their durations so far, in units of two frames."""
     speeds: Floats
-    """(P,) how many times as fast as the session's speed they are said."""
+    """(P,) their speeds relative to the session's."""
     tones: Floats
     """(P, 5) their tones (``Segment.tones``)."""
     held: int
-    """Units at the end of ``units`` that are not final yet."""
+    """Units at the end of ``units`` that are not final."""
     done: int
-    """Units that are final, over the whole sentence."""
+    """Final units of the sentence."""
     memory: Mapping[str, Floats]
     """(4, 2, 1, 2, M, 64) and (6, 2, 1, 2, M, 96), by the graph's names: keys and values of the
     last final phonemes, as they were when they became final, in each layer and head of the two text
@@ -58,8 +58,8 @@ class HeartState:
     pitch: float = 0.0
     """Hz of the last final frame."""
     owed: float = 0.0
-    """Units by which what was spoken before ``ids`` is shorter than its speeds asked for; negative:
-    longer."""
+    """Rounding error in units that the next phonemes make up for: by how much the spoken ones are
+    too short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +108,9 @@ class HeartAcoustic:
     FRAMES_PER_UNIT = 2
     FRAME_S = 0.0125
     VOICED_HZ = 40.0
-    # Time constants after which a glide is at its end.
+    # Length of a glide, in time constants.
     FADED = 16
-    # Units that the prosody convolutions see to each side.
+    # Receptive field of the prosody convolutions to each side, in units.
     REACH = 54
     CACHE = (54, 192)
     MEMORY: ClassVar[Mapping[str, tuple[int, ...]]] = {
@@ -147,12 +147,12 @@ class HeartAcoustic:
         self._window = config.window
         self._continuation = ids_of(config.continuation, phonemes)
         self._blind_continuation = ids_of(config.blind_continuation, phonemes)
-        self._early = config.early
+        self._lead_frames = config.early
         self._context = config.context
         frames = np.arange(
             1, 1 + round(self.FADED * config.glide_s / self.FRAME_S), dtype=np.float32
         )
-        self._fading = np.exp(-frames * np.float32(self.FRAME_S / (config.glide_s or 1)))
+        self._glide_decay = np.exp(-frames * np.float32(self.FRAME_S / (config.glide_s or 1)))
         self._futures = np.array(config.futures, np.int64) if config.futures else None
 
     def initial(self) -> HeartState:
@@ -167,40 +167,30 @@ class HeartAcoustic:
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, HeartState]:
-        """Held-back sound is made again, and may last longer."""
+        """Render a segment. Held-back sound is rendered again, and may become longer."""
         ended = segment.closes
         if not (segment.speak or ended or (segment.breath and state.held)):
-            # Words without sound: nothing to say, and nothing new about the future.
-            end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
+            # Words without sound: nothing to render, and no new knowledge about the future.
+            end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._lead_frames)
             nothing = np.zeros((0, self._width), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.spans), False), state
-        left = state.ids
-        left_units = state.units
-        left_speeds = state.speeds
-        held = state.held
-        left_tones = state.tones
-        first = state.done + held == 0
-        if first:
-            left = np.array([self._pad], np.int64)
-            left_units = np.array([self._lead_units], np.int64)
-            left_speeds = np.ones(1, np.float32)
-            left_tones = PLAIN_TONE[None]
-            held = self._lead_units
-        ids, seen = self._seen(left, segment)
-        speeds = speeds_of(left_speeds, segment, len(ids))
-        tones = tones_of(left_tones, segment, len(ids))
-        # Of the first phoneme, this much is final already.
-        past = int(left_units.sum()) - held
+        known = self._opened(state) if state.done + state.held == 0 else state
+        left = known.ids
+        ids, seen = self._encoder_input(left, segment)
+        speeds = speeds_of(known.speeds, segment, len(ids))
+        tones = tones_of(known.tones, segment, len(ids))
+        # Units of the first phoneme that are final.
+        past = int(known.units.sum()) - known.held
         speed = np.float32(rendering.speed * self._pace(rendering.speaker))
         seen |= {"speed": np.array([speed], np.float32), "recent": state.recent}
-        seen |= self._own("text", rendering.speaker)
+        seen |= self._speaker_input("text", rendering.speaker)
         text = self._text(ids=ids, **state.memory, **seen)
         lasting = np.asarray(text["durations"] / speeds, np.float32)
         lasting[: len(left)] *= np.float32(segment.stretch)
-        # Held-back sound may be lengthened by what is known now. It is never shortened: its end has
+        # Held-back sound may become longer with the new knowledge, but never shorter: its end has
         # been reported.
         least = np.ones(len(ids), np.int64)
-        least[: len(left)] = left_units
+        least[: len(left)] = known.units
         if state.done < self._lead_units:
             # The first pad, even if only its start is final.
             lasting[0] = self._lead_units
@@ -213,11 +203,11 @@ class HeartAcoustic:
         features, cache = self._features(text, units, tones, state, past, commit, rendering.speaker)
 
         cut = commit * self.FRAMES_PER_UNIT
-        heard = self._heard(units, state.done - past)
+        heard = self._audible_edges(units, state.done - past)
         words = tuple(
             (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.spans
         )
-        drawn = self._drawn(units[: len(left)] - left_units, left_units, state.done - past)
+        drawn = self._insertions(units[: len(left)] - known.units, known.units, state.done - past)
         frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
@@ -240,6 +230,17 @@ class HeartAcoustic:
             owed=float(owed[final]),
         )
 
+    def _opened(self, state: HeartState) -> HeartState:
+        """Return the state of a new sentence after its first pad."""
+        return replace(
+            state,
+            ids=np.array([self._pad], np.int64),
+            units=np.array([self._lead_units], np.int64),
+            speeds=np.ones(1, np.float32),
+            tones=PLAIN_TONE[None],
+            held=self._lead_units,
+        )
+
     def _features(
         self,
         text: Mapping[str, Floats],
@@ -250,20 +251,21 @@ class HeartAcoustic:
         commit: int,
         speaker: int,
     ) -> tuple[Floats, Floats]:
-        """(T, 130 or 131) of the units that become final and those expected after them, and the
-        prosody's next cache.
+        """Return the features (T, 130 or 131) of the units that become final and of those expected
+        after them, and the prosody's next cache.
 
-        ``units`` (N,): durations of the encoded rows; ``past`` of them are final already; ``tones``
-        (N, 5) of them."""
-        # The last final unit's prosody is computed once more, to see how it has changed with what
-        # is known now.
+        ``units`` (N,): durations of the encoded phonemes, of which the first ``past`` units are
+        final; ``tones`` (N, 5): their tones; ``commit``: units that become final.
+        """
+        # The last final unit is computed again, to see how its prosody changes with what is known
+        # now.
         again = min(1, state.done)
         begin = max(0, past - again)
         rows = np.repeat(np.arange(len(units)), units.astype(np.intp))[begin:]
         shares = shares_of(units)[begin:]
         encoding = text["prosody_encoding"]
         if again and not past:
-            # It is the last of a phoneme that is not encoded again.
+            # It belongs to a phoneme that is not encoded again.
             encoding = np.concatenate([state.recent[1:, -encoding.shape[1] :], encoding])
             rows = np.append(0, rows + 1)
             shares = np.append(np.float32(1), shares)
@@ -273,7 +275,7 @@ class HeartAcoustic:
             rows=count(wanted + again),
             commit=count(max(0, commit + again - 1)),
             cache=state.cache,
-            **self._own("prosody", speaker),
+            **self._speaker_input("prosody", speaker),
         )
         sound = text["sound_encoding"]
         frames = np.repeat(
@@ -283,61 +285,64 @@ class HeartAcoustic:
         f0 = prosody["f0"]
         energy = prosody["energy"][before:]
         if tones is not None:
-            # The unit that is computed once more has the tone of the next one, to which the pitch
+            # The unit that is computed again gets the tone of the next one, towards which the pitch
             # then glides.
             shown = np.concatenate([tones[frames[:1]].repeat(before, axis=0), tones[frames]])
             over = shares[: again + wanted].repeat(self.FRAMES_PER_UNIT)
             f0 = toned_pitch(f0, shown, over)
             energy = energy + np.log(tones[frames, 2])
-        f0 = self._glided(f0, before, state.pitch)
+        f0 = self._glide(f0, before, state.pitch)
         columns = [sound[frames], f0[:, None], energy[:, None]]
         if self._speakers is not None:
             columns.append(np.full((len(f0), 1), speaker, np.float32))
         return np.concatenate(columns, axis=1), prosody["next_cache"]
 
-    def _own(self, graph: str, speaker: int) -> dict[str, Floats]:
-        """A graph's input for who speaks; nothing where there is one speaker."""
+    def _speaker_input(self, graph: str, speaker: int) -> dict[str, Floats]:
+        """Return a graph's input for a speaker; empty for a voice with one speaker."""
         return {} if self._speakers is None else {SPEAKER: self._speakers[speaker][graph]}
 
     def _pace(self, speaker: int) -> float:
-        """How many times as fast as the network says somebody speaks."""
+        """Return a speaker's speed relative to the network's durations."""
         return 1.0 if self._speakers is None else pace_of(self._speakers[speaker])
 
-    def _heard(self, units: Ids, begin: int) -> Ids:
-        """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last
-        one ends.
+    def _audible_edges(self, units: Ids, begin: int) -> Ids:
+        """Return the frames (P + 1,) at which phonemes audibly begin, and at which the last one
+        ends.
 
-        The first begins at unit ``begin`` of the sentence.
+        ``units`` (P,): their durations; ``begin``: the unit of the sentence at which the first
+        begins.
         """
         edges: Ids = np.concatenate([[0], np.cumsum(units)]) + begin
-        return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._early, 0))
+        return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._lead_frames, 0))
 
-    def _drawn(self, grown: Ids, before: Ids, begin: int) -> tuple[tuple[int, int], ...]:
-        """Phonemes of durations before (P,), from unit ``begin`` on, have so many units more."""
+    def _insertions(self, grown: Ids, before: Ids, begin: int) -> tuple[tuple[int, int], ...]:
+        """Return ``Frames.drawn`` for phonemes of durations ``before`` (P,), from unit ``begin``
+        on, that became ``grown`` (P,) units longer."""
         if not grown.any():
             return ()
-        ends = self._heard(before, begin)
+        ends = self._audible_edges(before, begin)
         return tuple(
             (int(ends[n + 1]), int(grown[n]) * self.FRAMES_PER_UNIT) for n in np.flatnonzero(grown)
         )
 
-    def _glided(self, f0: Floats, first: int, before: float) -> Floats:
-        """Pitch from frame ``first`` on, in Hz, continuing from ``before``, the pitch of the frame
-        spoken before it.
+    def _glide(self, f0: Floats, first: int, before: float) -> Floats:
+        """Return the pitch from frame ``first`` on, in Hz, as a continuation of ``before``, the
+        pitch of the frame spoken last.
 
-        Expectations change with every new word, and pitch with them; the listener must not hear it
-        jump."""
+        Expectations, and pitch with them, change with every new word; the glide hides the jump.
+        """
         new = f0[first:]
-        if not (first and len(self._fading) and min(before, f0[first - 1]) > self.VOICED_HZ):
+        if not (first and len(self._glide_decay) and min(before, f0[first - 1]) > self.VOICED_HZ):
             return new
         gap = np.log(before / f0[first - 1])
         # After this many frames nothing is left of the gap.
-        near = new[: len(self._fading)]
-        glided = near * np.exp(np.float32(gap) * self._fading[: len(near)])
+        near = new[: len(self._glide_decay)]
+        glided = near * np.exp(np.float32(gap) * self._glide_decay[: len(near)])
         return np.concatenate([np.where(near > self.VOICED_HZ, glided, near), new[len(near) :]])
 
-    def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
-        """(N,) what the text encoders read, and the context embedding if the voice takes one."""
+    def _encoder_input(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
+        """Return the ids (N,) for the text encoders, and the context embedding if the voice takes
+        one."""
         if self._futures is None:
             tail = (
                 self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
@@ -357,37 +362,38 @@ class HeartAcoustic:
 
 
 def remembered(before: Floats, new: Floats, window: int) -> Floats:
-    """The last ``window`` keys and values (..., M, C) of those before and of new ones after
-    them."""
+    """Return the last ``window`` keys and values (..., M, C) of the old ones followed by the new
+    ones."""
     known = max(0, window - new.shape[-2])
     before = before[..., max(0, before.shape[-2] - known) :, :]
     return np.concatenate([before, new[..., -window:, :]], axis=-2)
 
 
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps
+    """Load a voice from ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps
     ``expect.onnx``.
 
-    The last may be another voice's, in place. One of several speakers has ``speakers.npz``, too.
-    One that borrows all graphs has nothing else: it is a speaker more of the voice that lends them,
-    with whose speakers it can be blended."""
+    ``expect.onnx`` may belong to another voice. A voice with several speakers also has
+    ``speakers.npz``. One that borrows all graphs has nothing else: it is a further speaker of the
+    lending voice and can be blended with its speakers.
+    """
     heart = from_mapping(HeartConfig, config.model, where="model")
-    home = folder
+    graphs_folder = folder
     lender = None
     if heart.graphs is not None:
-        home = lent(
+        graphs_folder = lent(
             heart.graphs, folder, "the graphs", [f"{name}.onnx" for name in OWN] + [SPEAKERS]
         )
-        lender = read_config(home)
+        lender = read_config(graphs_folder)
     load = shared_graphs_of if config.speakers else graphs_of
-    makers = load(home, OWN, threads)
+    makers = load(graphs_folder, OWN, threads)
     if heart.context:
-        place = (
+        expect_folder = (
             folder
             if heart.expect is None
             else lent(heart.expect, folder, "the context network", ["expect.onnx"])
         )
-        makers += load(place, ("expect",), threads)
+        makers += load(expect_folder, ("expect",), threads)
 
     def stages(*loaded: OnnxGraph) -> Stages:
         graphs = {graph.name: graph for graph in loaded}
@@ -398,16 +404,23 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
             )
         if SPEAKERS in config.files:
             own = {name: graphs[name] for name in OWN}
-            several.append(Speakers(tables_of(own, config, folder, lender, home)))
-        return heart_stages(graphs, heart, config.phonemes, several[0] if several else None)
+            speaker_tables_of_voice.append(
+                Speakers(tables_of(own, config, folder, lender, graphs_folder))
+            )
+        return heart_stages(
+            graphs,
+            heart,
+            config.phonemes,
+            speaker_tables_of_voice[0] if speaker_tables_of_voice else None,
+        )
 
-    several = list[Speakers]()
+    speaker_tables_of_voice = list[Speakers]()
     read = config if lender is None else replace(config, reads=lender.reads or lender.language)
     voice = phoneme_voice(read, *makers, stages=stages)
     if config.shape != Shape():
         assert isinstance(voice.synthesizer, Shapeable)
         voice = replace(voice, synthesizer=voice.synthesizer.shaped(config.shape))
-    if not several:
+    if not speaker_tables_of_voice:
         return voice
 
     def reading(language: str) -> Loaded:
@@ -419,7 +432,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         )
 
     speakers, languages = numbered_speakers(config, heart, lender)
-    return of_speakers(voice, several[0], speakers, languages, reading)
+    return of_speakers(voice, speaker_tables_of_voice[0], speakers, languages, reading)
 
 
 def tables_of(
@@ -429,7 +442,8 @@ def tables_of(
     lender: VoiceConfig | None,
     home: Path,
 ) -> dict[str, Floats]:
-    """The speakers' numbers of a voice, those of the voice that lends it its graphs behind them."""
+    """Return the parameters of a voice's speakers, followed by those of the lending voice, if
+    any."""
     tables = speaker_tables(folder / SPEAKERS, graphs, len(config.speakers))
     if lender is None:
         return tables
@@ -440,8 +454,8 @@ def tables_of(
 def numbered_speakers(
     config: VoiceConfig, heart: HeartConfig, lender: VoiceConfig | None
 ) -> tuple[dict[str, int], dict[int, str]]:
-    """All speakers in the order of ``tables_of``, by name, and the languages of those that have
-    one of their own, by number."""
+    """Return all speakers by name, numbered as in ``tables_of``, and the languages of those with
+    their own, by number."""
     speakers = dict(config.speakers)
     languages = dict(heart.languages)
     if lender is not None:
@@ -457,7 +471,7 @@ def heart_stages(
     phonemes: Mapping[str, int],
     speakers: Speakers | None,
 ) -> Stages:
-    """Both stages of a voice, of its graphs by name."""
+    """Return both stages of a voice from its graphs."""
     vocoder = HeartVocoder(graphs["decoder"], right=heart.right, speakers=speakers)
     acoustic = HeartAcoustic(
         graphs, heart, phonemes, right_frames=vocoder.context, speakers=speakers

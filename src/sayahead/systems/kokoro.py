@@ -1,10 +1,11 @@
-"""Kokoro word by word: its text encoders read a window, prosody and decoder go on from where they
-were.
+"""Kokoro word by word: the text encoders read a window; prosody and decoder continue from their
+state.
 
-Kokoro-82M (hexgrad, Apache-2.0) is a StyleTTS 2 (Li et al., NeurIPS 2023), whose norms read the
-whole utterance: here they have fixed statistics of each style, so that frames depend on their
-surroundings alone. Nothing was trained for increments; the prefix-to-prefix scheme is Ma et al.
-2020, 4. Its graph is cut by ``voices.install.kokoro``."""
+Kokoro-82M (hexgrad, Apache-2.0) is a StyleTTS 2 (Li et al., NeurIPS 2023). Its norms read the whole
+utterance; here they have fixed statistics for each style, so that frames depend only on their
+surroundings. Nothing was trained for incremental synthesis; the prefix-to-prefix scheme is that of
+Ma et al. 2020, 4. ``voices.install.kokoro`` splits its graph.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +35,13 @@ from sayahead.voices import VoiceConfig
 EDGE = 0
 """Id at both ends of an utterance."""
 TOKENS = ("tokens", "input_ids")
-"""Names that exporters give the input of ids."""
+"""Names of the input of ids in different exports."""
 GRAPHS = ("text", "prosody", "decoder", "style")
 TABLES = ("row", "mean", "variance", "low", "high", "middle")
-"""Of each style: itself, the statistics of its norms, the ranges of its products, and the middle of
-its pitch in Hz."""
+"""Arrays for each style: the style, the statistics of its norms, the ranges of its products, and
+its median pitch in Hz."""
 BEGINNINGS = {"hidden": 1, "cell": 1, "past": 1, "final": 3, "source": 3, "tail": 1}
-"""What the networks have seen, besides caches, and how many rows of it there are before a
-sentence."""
+"""State inputs of the networks besides caches, and their rows before a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +81,16 @@ class KokoroConfig:
 
 
 class Styles(Blends):
-    """A voice's styles and blends of them, by number, as its networks take them."""
+    """The styles of a voice and their blends, by number, in the form that its networks take."""
 
     FILE = "styles.npz"
     sound: int
-    """Channels of the text's encoding that the decoder takes."""
+    """Channels of the text encoding for the decoder."""
 
     def __init__(
         self, path: Path, style: OnnxGraph, prosody: OnnxGraph, decoder: OnnxGraph
     ) -> None:
-        """Raises VoiceError for a file that is damaged, or does not belong to the graphs."""
+        """VoiceError for a file that is damaged or does not belong to the graphs."""
         try:
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 self._tables = {name: np.asarray(file[name]) for name in TABLES}
@@ -119,9 +119,11 @@ class Styles(Blends):
         return self._styled(number)
 
     def _make(self, number: int) -> Styled:
+        """Compute a blend: its style, the statistics and ranges of the networks, and their initial
+        states."""
         numbers, shares = self.parts(number)
         tables = {name: table[numbers] for name, table in self._tables.items()}
-        mixed = {
+        blend = {
             name: np.tensordot(shares, tables[name], 1).astype(np.float32)
             for name in ("row", "mean")
         }
@@ -132,47 +134,47 @@ class Styles(Blends):
         high = np.maximum(tables["high"].max(0), 0)
         scales = np.maximum((high - low) / 255, 1e-9).astype(np.float32)
         zeros = np.clip(np.rint(-low / scales), 0, 255).astype(np.uint8)
-        outputs = self._style(style=mixed["row"][None], mean=mixed["mean"], variance=variance)
+        outputs = self._style(style=blend["row"][None], mean=blend["mean"], variance=variance)
         inputs = dict[str, dict[str, Array]]()
         past = dict[str, dict[str, Array]]()
-        at = 0
+        offset = 0
         for name, graph in self._graphs.items():
             size = int(graph.shapes["scales"][0])
             inputs[name] = {
                 "style": outputs[name],
-                "scales": scales[at : at + size],
-                "zeros": zeros[at : at + size],
+                "scales": scales[offset : offset + size],
+                "zeros": zeros[offset : offset + size],
             }
-            past[name] = before(graph, inputs[name]["zeros"], self._places[name])
-            at += size
-        middle = float(np.exp(shares @ np.log(tables["middle"])))
+            past[name] = initial_state(graph, inputs[name]["zeros"], self._places[name])
+            offset += size
+        median_hz = float(np.exp(shares @ np.log(tables["middle"])))
         return Styled(
-            mixed["row"],
+            blend["row"],
             inputs["prosody"],
             inputs["decoder"],
             past["prosody"],
             past["decoder"],
-            middle,
+            median_hz,
         )
 
 
-def before(graph: OnnxGraph, zeros: Array | None, places: list[int]) -> dict[str, Array]:
-    """What a network has seen before a sentence: silence, in integers that stand for zero where it
-    takes these."""
-    nothing: dict[str, Array] = {}
+def initial_state(graph: OnnxGraph, zeros: Array | None, places: list[int]) -> dict[str, Array]:
+    """Return a network's state before a sentence: silence, quantized where the network takes
+    integers."""
+    inputs: dict[str, Array] = {}
     for name, shape in graph.shapes.items():
         if name.startswith("cache"):
             value = 0 if zeros is None else zeros[places[int(name.removeprefix("cache"))]]
-            nothing[name] = np.full([int(size) for size in shape], value, np.uint8)
+            inputs[name] = np.full([int(size) for size in shape], value, np.uint8)
         elif name in BEGINNINGS:
             rows = [BEGINNINGS[name] if isinstance(size, str) else size for size in shape]
-            nothing[name] = np.zeros(rows, np.float32)
-    return nothing
+            inputs[name] = np.zeros(rows, np.float32)
+    return inputs
 
 
 @dataclass(frozen=True, slots=True)
 class KokoroState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     ids: Ids
     """(P,) spoken phonemes that the text encoders still see, from the edge that begins the sentence
@@ -180,17 +182,17 @@ class KokoroState:
     units: Ids
     """(P,) their durations."""
     speeds: Floats
-    """(P,) how many times as fast as the session's speed they are said."""
+    """(P,) their speeds relative to the session's."""
     owed: Floats
-    """(P,) units by which what was spoken before each is shorter than its speed asked for."""
+    """(P,) rounding error in units before each: by how much the spoken phonemes are too short."""
     past: Mapping[str, Array]
-    """What the prosody network has seen, by its names; empty before a sentence's first unit."""
+    """State of the prosody network, by input; empty before a sentence's first unit."""
     held: int = 0
     """Units at the end of ``units`` that are not final."""
     done: int = 0
-    """Units that are final, over the whole sentence."""
+    """Final units of the sentence."""
     steps: int = 0
-    """Steps that have spoken words."""
+    """Steps that spoke words."""
 
 
 class KokoroAcoustic:
@@ -205,8 +207,8 @@ class KokoroAcoustic:
         styles: Styles,
         tails: Callable[[int], tuple[Ids, Ids]],
     ) -> None:
-        """``tails``: of a style by its number, phonemes that stand for the future, the long ones
-        and the short."""
+        """``tails``: returns the long and the short sequence of phonemes that stand for the future,
+        for a style's number."""
         self._text = text
         self._prosody = prosody
         self._config = config
@@ -223,37 +225,41 @@ class KokoroAcoustic:
     def step(
         self, segment: Segment, state: KokoroState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, KokoroState]:
-        """Held-back sound may become longer or shorter."""
+        """Render a segment. Held-back sound may become longer or shorter."""
         ended = segment.closes
         first = not len(state.ids)
         closes = ended and not (first and not len(segment.ids))
         if not (segment.speak or closes or (segment.breath and state.held)):
-            # Words without sound: nothing to say, and nothing new about the future.
-            at = max(0, state.done + state.held - self._config.early)
+            # Words without sound: nothing to render, and no new knowledge about the future.
+            end_unit = max(0, state.done + state.held - self._config.early)
             nothing = np.zeros((0, self._width), np.float32)
-            return Frames(nothing, nothing, ((at, at),) * len(segment.spans), ended), state
+            return Frames(
+                nothing, nothing, ((end_unit, end_unit),) * len(segment.spans), ended
+            ), state
 
         known = opened(state) if first else state
         left = len(known.ids)
         past = int(known.units.sum()) - known.held
-        behind = self._behind(segment, state, rendering.speaker)
-        ids = np.concatenate([known.ids, segment.ids, behind])
+        tail = self._tail(segment, state, rendering.speaker)
+        ids = np.concatenate([known.ids, segment.ids, tail])
         speeds = speeds_of(known.speeds, segment, len(ids))
-        lasting, prosody, sound = self._read(ids, rendering.speaker)
-        lasting /= speeds * np.float32(rendering.speed)
-        lasting[:left] *= np.float32(segment.stretch)
-        lasting[-1] = min(lasting[-1], self._config.last_units)
-        hurried = speeds * np.float32(rendering.speed) != 1
-        units, owed = durations(lasting, hurried, known, past)
+        durations_at_speed, prosody, sound = self._encode(ids, rendering.speaker)
+        durations_at_speed /= speeds * np.float32(rendering.speed)
+        durations_at_speed[:left] *= np.float32(segment.stretch)
+        durations_at_speed[-1] = min(durations_at_speed[-1], self._config.last_units)
+        is_hurried = speeds * np.float32(rendering.speed) != 1
+        units, owed = durations(durations_at_speed, is_hurried, known, past)
         end = len(ids) if ended else left + segment.speak
         spoken = int(units[:end].sum()) - past
         commit = spoken if ended else max(0, spoken - hold_back)
 
         rows = np.repeat(np.arange(len(ids)), units)[past:]
-        features, seen = self._features(prosody, sound, rows, commit, state, rendering.speaker)
-        heard = self._heard(units, state.done - past)
+        features, prosody_state = self._features(
+            prosody, sound, rows, commit, state, rendering.speaker
+        )
+        heard = self._audible_edges(units, state.done - past)
         words = tuple((int(heard[left + a]), int(heard[left + b])) for a, b in segment.spans)
-        drawn = lengthened(state.units, units, self._heard(state.units, state.done - past))
+        drawn = lengthened(state.units, units, self._audible_edges(state.units, state.done - past))
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
@@ -262,32 +268,32 @@ class KokoroAcoustic:
             units[:end],
             speeds[:end],
             owed[:end],
-            seen,
+            prosody_state,
             held=spoken - commit,
             done=state.done + commit,
             steps=state.steps + bool(segment.speak),
         )
         return frames, self._forget(after)
 
-    def _heard(self, units: Ids, begin: int) -> Ids:
-        """(P + 1,) units at which phonemes of these durations audibly begin, the first at
-        ``begin``, and at which the last one ends."""
+    def _audible_edges(self, units: Ids, begin: int) -> Ids:
+        """Return the units (P + 1,) at which phonemes audibly begin, the first at ``begin``, and at
+        which the last one ends."""
         return np.asarray(np.maximum(edges_of(units, begin) - self._config.early, 0))
 
-    def _behind(self, segment: Segment, state: KokoroState, speaker: int) -> Ids:
-        """Phonemes after the visible words: the sentence's end, or what stands for its future where
-        nothing does."""
+    def _tail(self, segment: Segment, state: KokoroState, speaker: int) -> Ids:
+        """Return the phonemes after the visible words: the end of the sentence, or a stand-in for
+        its future."""
         if segment.ends or segment.predicted:
             return np.array([EDGE], np.int64)
-        # What is held back without a lookahead word is rendered again a step later: the third step
-        # still begins.
+        # Without a lookahead word, a step is rendered again by the next one, so the third step
+        # still counts as the beginning.
         blind = segment.speak == len(segment.ids)
         long = state.steps < self._config.long_steps + blind
         return np.append(self._tails(speaker)[0 if long else 1], EDGE)
 
-    def _read(self, ids: Ids, speaker: int) -> tuple[Floats, Floats, Floats]:
-        """(P,) durations in units at speed 1, (P, D) and (P, C) encodings for prosody and for
-        sound."""
+    def _encode(self, ids: Ids, speaker: int) -> tuple[Floats, Floats, Floats]:
+        """Return durations (P,) in units at speed 1, and the encodings (P, D) for prosody and (P,
+        C) for sound."""
         edge = int(ids[0] != EDGE)
         tokens = np.concatenate([[EDGE], ids])[1 - edge :]
         if len(tokens) > self._config.longest:
@@ -313,8 +319,8 @@ class KokoroAcoustic:
         state: KokoroState,
         speaker: int,
     ) -> tuple[Floats, Mapping[str, Array]]:
-        """(T, C + 5) units that become final and those expected after them, and what prosody has
-        seen then."""
+        """Return the features (T, C + 5) of the units that become final and of those expected after
+        them, and the next state of prosody."""
         if not commit:
             return np.zeros((0, self._width), np.float32), state.past
         near, right = self._config.right
@@ -329,18 +335,18 @@ class KokoroAcoustic:
         return features, {name.removeprefix("next_"): value for name, value in outputs.items()}
 
     def _forget(self, state: KokoroState) -> KokoroState:
-        """Drop the oldest phonemes beyond the window, but none whose sound is still held back."""
-        over = len(state.ids) - self._config.window
-        if over <= 0:
+        """Drop the oldest phonemes beyond the window, except those whose sound is held back."""
+        excess = len(state.ids) - self._config.window
+        if excess <= 0:
             return state
         final = int(state.units.sum()) - state.held
-        over = min(over, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
-        kept = {name: getattr(state, name)[over:] for name in ("ids", "units", "speeds", "owed")}
+        excess = min(excess, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
+        kept = {name: getattr(state, name)[excess:] for name in ("ids", "units", "speeds", "owed")}
         return replace(state, **kept)
 
 
 def opened(state: KokoroState) -> KokoroState:
-    """The state of a new sentence behind the edge that begins it."""
+    """Return the state of a new sentence after the edge that begins it."""
     return replace(
         state,
         ids=np.array([EDGE], np.int64),
@@ -352,11 +358,12 @@ def opened(state: KokoroState) -> KokoroState:
 def durations(
     lasting: Floats, hurried: NDArray[np.bool_], state: KokoroState, past: int
 ) -> tuple[Ids, Floats]:
-    """(P,) durations in whole units of all phonemes, and (P + 1,) what is owed before each and in
-    the end; the first ``past`` units are final.
+    """Return durations (P,) in whole units, and the rounding errors (P + 1,) before each phoneme
+    and at the end.
 
-    What is not final of a phoneme that is partly final stays as it is; those after it are as
-    expected now."""
+    The first ``past`` units are final. A phoneme that is partly final keeps its duration; later
+    ones get those expected now.
+    """
     redo = int(np.searchsorted(np.cumsum(state.units) - state.units, past))
     debt = float(state.owed[redo]) if redo < len(state.owed) else 0.0
     least = np.ones(len(lasting) - redo, np.int64)
@@ -367,18 +374,18 @@ def durations(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reads a language for a voice."""
+    """A language as a voice reads it."""
 
     front: FrontEnd
     """Its front end."""
     phonemizer: Phonemizer
-    """Makes its phonemes."""
+    """Makes phonemes for the voice."""
     tails: tuple[Ids, Ids]
-    """Phonemes of words that stand for the future: of all of the language's, and of the first."""
+    """Phonemes that stand for the future: of all words of the language's tail, and of the first."""
 
 
 def reading(language: str, phonemes: Mapping[str, int]) -> Reading:
-    """What reads a language for a voice of these phonemes; ConfigError where nothing does."""
+    """Return how a voice with these phonemes reads a language. ConfigError if no front end does."""
     front = reader(language)
     english = language.lower().startswith("en")
     phonemizer = front.phonemizer(phonemes, stand_in="people" if english else "")
@@ -390,7 +397,7 @@ def reading(language: str, phonemes: Mapping[str, int]) -> Reading:
 
 
 def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has its four graphs, and ``styles.npz``."""
+    """Load a voice from its four graphs and ``styles.npz``."""
     if "model.onnx" in config.files:
         raise VoiceError(
             f"{folder} was added by an earlier version, and speaks whole sentences only: add it"
@@ -398,7 +405,9 @@ def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         )
     kokoro = from_mapping(KokoroConfig, config.model, where="model")
     read = functools.cache(lambda language: reading(language, config.phonemes))
-    *loaded, own = beside(*graphs_of(folder, GRAPHS, threads), lambda: read(config.language))
+    *loaded, own_reading = beside(
+        *graphs_of(folder, GRAPHS, threads), lambda: read(config.language)
+    )
     text, prosody, decoder, style = loaded
     styles = Styles(folder / Styles.FILE, style, prosody, decoder)
     numbers = {
@@ -415,10 +424,14 @@ def load_kokoro(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     vocoder = KokoroVocoder(decoder, styles.__getitem__, right=kokoro.right[1], fade=fade)
     synthesizer = two_stages(config, acoustic, vocoder, first_frames=kokoro.first_units)
 
-    def made(read: Reading) -> Loaded:
+    def loaded_with(read: Reading) -> Loaded:
         front = read.front
         return Loaded(synthesizer, front.normalizer, read.phonemizer, openers=front.openers)
 
     return of_speakers(
-        made(own), styles, config.speakers, numbers, lambda language: made(read(language))
+        loaded_with(own_reading),
+        styles,
+        config.speakers,
+        numbers,
+        lambda language: loaded_with(read(language)),
     )

@@ -1,7 +1,7 @@
 """Deep Voice 3 at run time, incremental as in Ma et al. 2020, 4.1: attention shows how far each
-step has got.
+step has come.
 
-Places number the phonemes of a sentence; its first pad is 0. Steps are decoder steps of r frames.
+Places number the phonemes of a sentence from 0, its first pad. Steps are decoder steps of r frames.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from sayahead.vocoders import load_mel_vocoder
 from sayahead.voices import VoiceConfig
 
 STOP = 0.5
-"""Probability of the stop above which a sentence is over (Ma 4.1)."""
+"""Probability of the stop token above which a sentence ends (Ma 4.1)."""
 MAX_FRAMES = 80
-"""Most frames of one SPEAK for each phoneme in view, whatever attention and stop do."""
+"""Most frames per visible phoneme in one SPEAK, whatever attention and stop token do."""
 
 
 Places = tuple[int, int]
@@ -57,11 +57,11 @@ class AttentionConfig:
     past: int
     """Phonemes before the attended one that the encoder receives: as many as it sees."""
     longest: int
-    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in
+    """Most steps that attention may stay on a phoneme before it is moved on; 0: unlimited, as in
     the paper."""
     early_stop: bool = False
-    """Whether the stop ends a complete text wherever it fires, as in the paper, or from its last
-    sound on."""
+    """Whether the stop token ends a complete text at any time, as in the paper, or only after its
+    last sounding phoneme."""
 
     def __post_init__(self) -> None:
         check_whole("model: acoustic: window", self.window, 1, 10_000)
@@ -70,39 +70,39 @@ class AttentionConfig:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What the decoder carries from step to step."""
+    """State of the decoder between steps."""
 
     frames: Floats
-    """(1, r * n_mels) of the step before, normalized."""
+    """(1, r * n_mels) the previous step's frames, normalized."""
     cache: Floats
     """(layers, (kernel - 1) D) last inputs of each convolution."""
     attended: Places = (0, 0)
-    """Place that each attention looked at last."""
+    """Place that each attention was at last."""
     stayed: Places = (0, 0)
-    """Steps for which it has looked there."""
+    """Number of steps that it has been there."""
     number: int = 0
-    """Steps made."""
+    """Steps so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     past: Past
-    """The decoder's, after the last final step."""
+    """State of the decoder after the last final step."""
     ids: Ids
     """(P,) spoken phonemes that the encoder still receives, including the first pad; empty before
     the first word."""
     first: int
     """Place of the first of them."""
     held: tuple[Places, ...]
-    """Where the attentions went in the steps that are not final: computed again, they go to the
-    same places."""
+    """Places of the attentions in the steps that are not final; when these are computed again, they
+    are fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The encoder's output for the phonemes in view."""
+    """The encoder's output for the visible phonemes."""
 
     first: int
     """Place of the first of them."""
@@ -117,14 +117,14 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The result of one decoder step."""
+    """Result of a decoder step."""
 
     mel: Floats
-    """(r, n_mels)."""
+    """(r, n_mels) frames."""
     stop: float
-    """Probability that it is the last one of the sentence."""
+    """Probability that the sentence ends with it."""
     past: Past
-    """For the next one."""
+    """State of the decoder after it."""
 
 
 class AttentionAcoustic:
@@ -149,8 +149,8 @@ class AttentionAcoustic:
         pad: int,
         continuations: tuple[Ids, Ids],
     ) -> None:
-        """``continuations`` follow the visible words of an open sentence; the second one if none is
-        visible."""
+        """``continuations``: phonemes after the visible words of an open sentence; the second if
+        none but the spoken ones is visible."""
         self._encoder = encoder
         self._decoder = decoder
         self._model = model
@@ -167,79 +167,88 @@ class AttentionAcoustic:
     def step(
         self, segment: Segment, state: AttentionState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, AttentionState]:
-        """The path of attention over spoken words does not change."""
+        """Render a segment. The path of attention over held-back words stays the same."""
         r = self._model.reduction
         ended = segment.closes
         if not (segment.speak or ended or (segment.breath and state.held)):
-            # Words without sound: nothing to say, and nothing new about the future.
+            # Words without sound: nothing to render, and no new knowledge about the future.
             end = (state.past.number + len(state.held)) * r
             return Frames(
-                self._joined([]), self._joined([]), ((end, end),) * len(segment.spans), False
+                self._mel_of([]), self._mel_of([]), ((end, end),) * len(segment.spans), False
             ), state
 
         left = state.ids if len(state.ids) else np.array([self._pad], np.int64)
-        ids = np.concatenate([left, segment.ids, self._behind(segment)])
-        text = self._text(ids, state.first)
+        ids = np.concatenate([left, segment.ids, self._tail(segment)])
+        text = self._encode(ids, state.first)
         begin = state.first + len(left)
         walk = self._walk(text, state)
-        steps, last = self._spoken(walk, text, segment, begin)
+        steps, last = self._speak_words(walk, text, segment, begin)
         commit = len(steps) if ended else max(0, len(steps) - -(-hold_back // r))
         ahead = [] if ended else [*steps[commit:], last]
-        wanted = 0 if ended else self._wanted(rendering)
-        while len(ahead) < wanted and not (segment.ends and last.stop > STOP):
+        right_steps = 0 if ended else self._right_steps(rendering)
+        while len(ahead) < right_steps and not (segment.ends and last.stop > STOP):
             last = next(walk)
             ahead.append(last)
 
-        words = self._times(segment, begin, steps, state.past.number)
-        frames = Frames(self._joined(steps[:commit]), self._joined(ahead[:wanted]), words, ended)
+        words = self._word_frames(segment, begin, steps, state.past.number)
+        frames = Frames(
+            self._mel_of(steps[:commit]), self._mel_of(ahead[:right_steps]), words, ended
+        )
         if ended:
             return frames, self.initial()
         past = steps[commit - 1].past if commit else state.past
         ids = np.concatenate([left, segment.ids[: segment.speak]])
-        over = max(0, past.attended[0] - self._model.past - state.first)
+        excess = max(0, past.attended[0] - self._model.past - state.first)
         held = tuple(step.past.attended for step in steps[commit:])
-        return frames, AttentionState(past, ids[over:], state.first + over, held)
+        return frames, AttentionState(past, ids[excess:], state.first + excess, held)
 
-    def _behind(self, segment: Segment) -> Ids:
-        """Phonemes after the visible words: the sentence's end, or what stands for its future."""
+    def _tail(self, segment: Segment) -> Ids:
+        """Return the phonemes after the visible words: the end of the sentence, or a stand-in for
+        its future."""
         if segment.ends:
             return np.array([self._pad], np.int64)
         blind = segment.speak == len(segment.ids)
         return self._blind_continuation if blind else self._continuation
 
-    def _spoken(
+    def _speak_words(
         self, walk: Iterator[Step], text: Encoded, segment: Segment, begin: int
     ) -> tuple[list[Step], Step]:
-        """The steps that speak a segment's words, whose phonemes begin at place ``begin``, and the
-        last step made: if the sentence goes on, the first that is not theirs."""
-        sounded = begin + (segment.spans[-1][1] if segment.spans else 0)
+        """Return the steps that speak a segment's words, and the last step made.
+
+        The words' phonemes begin at place ``begin``. If the sentence goes on, the last step is the
+        first one that belongs to later words.
+        """
+        sounded_end = begin + (segment.spans[-1][1] if segment.spans else 0)
         max_frames = MAX_FRAMES * max(1, len(text.memories[0]))
         steps = list[Step]()
         for step in walk:
             place = step.past.attended[0]
             frames = (len(steps) + 1) * self._model.reduction
-            stuck = self._stuck(step, text) or frames >= max_frames
-            if not segment.closes and (place >= begin + segment.speak or stuck):
+            is_stuck = self._is_stuck(step, text) or frames >= max_frames
+            if not segment.closes and (place >= begin + segment.speak or is_stuck):
                 break
             steps.append(step)
-            heard = self._model.early_stop or place >= sounded
-            if segment.closes and (stuck or (heard and step.stop > STOP)):
+            may_stop = self._model.early_stop or place >= sounded_end
+            if segment.closes and (is_stuck or (may_stop and step.stop > STOP)):
                 break
         return steps, step
 
-    def _times(
+    def _word_frames(
         self, segment: Segment, begin: int, steps: list[Step], number: int
     ) -> tuple[tuple[int, int], ...]:
-        """First and end frame of each word: its phonemes, from place ``begin`` on, are spoken when
-        attention visits them; ``number`` is that of the first step."""
+        """Return first and end frame of each word: its phonemes are spoken while attention visits
+        them.
+
+        ``begin``: place of the first phoneme; ``number``: number of the first step.
+        """
         visited = [step.past.attended[0] for step in steps]
         places = [(begin + a, begin + b) for a, b in segment.spans]
         steps_before = np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))
         at = (number + steps_before) * self._model.reduction
         return tuple((int(a), int(b)) for a, b in at)
 
-    def _wanted(self, rendering: Rendering) -> int:
-        """Provisional steps that the second stage can use."""
+    def _right_steps(self, rendering: Rendering) -> int:
+        """Return how many provisional steps the vocoder can use."""
         if rendering.k2:
             return 0
         frames = (
@@ -249,13 +258,14 @@ class AttentionAcoustic:
         )
         return -(-frames // self._model.reduction)
 
-    def _text(self, ids: Ids, first: int) -> Encoded:
+    def _encode(self, ids: Ids, first: int) -> Encoded:
+        """Run the encoder on phonemes from place ``first`` on."""
         outputs = self._encoder(ids=ids, places=np.arange(first, first + len(ids)))
         return Encoded(first, (outputs["memory1"], outputs["memory2"]))
 
     def _walk(self, text: Encoded, state: AttentionState) -> Iterator[Step]:
-        """An endless sequence of steps: first those held back, then where the attentions go by
-        themselves."""
+        """Yield steps without end: first the held-back ones with their fixed places, then free
+        ones."""
         past = state.past
         for places in itertools.chain(state.held, itertools.repeat(None)):
             step = self._decode(text, past, places)
@@ -263,7 +273,7 @@ class AttentionAcoustic:
             past = step.past
 
     def _decode(self, text: Encoded, past: Past, places: Places | None) -> Step:
-        """One step; its attentions go to ``places`` if these are given."""
+        """Make one step; ``places`` fixes where its attentions go."""
         m = self._model
         leads = (0, 1) if m.own_windows else (0, 0)
         starts = [min(max(past.attended[lead], text.first), text.end - 1) for lead in leads]
@@ -288,12 +298,12 @@ class AttentionAcoustic:
         stayed = []
         for i, start in enumerate(starts):
             place = start + int(out[f"weights{i + 1}"].argmax()) if places is None else places[i]
-            rested = past.stayed[i] + 1 if place == past.attended[i] else 1
-            if 0 < m.longest < rested and place + 1 < text.end:
+            stay = past.stayed[i] + 1 if place == past.attended[i] else 1
+            if 0 < m.longest < stay and place + 1 < text.end:
                 place = place + 1
-                rested = 1
+                stay = 1
             attended.append(place)
-            stayed.append(rested)
+            stayed.append(stay)
         after = Past(
             out["next_frames"],
             out["next_cache"],
@@ -303,13 +313,15 @@ class AttentionAcoustic:
         )
         return Step(out["mel"], float(out["stop"][0, 0]), after)
 
-    def _stuck(self, made: Step, text: Encoded) -> bool:
-        """Whether attention has rested on the last phoneme in view for the longest time allowed."""
+    def _is_stuck(self, step: Step, text: Encoded) -> bool:
+        """Return whether attention has stayed on the last visible phoneme for the longest time
+        allowed."""
         return (
-            made.past.attended[0] >= text.end - 1 and 0 < self._model.longest <= made.past.stayed[0]
+            step.past.attended[0] >= text.end - 1 and 0 < self._model.longest <= step.past.stayed[0]
         )
 
-    def _joined(self, steps: list[Step]) -> Floats:
+    def _mel_of(self, steps: list[Step]) -> Floats:
+        """Return the frames of steps."""
         nothing = np.zeros((0, self._model.n_mels), np.float32)
         return np.concatenate([nothing, *(step.mel for step in steps)])
 
@@ -331,7 +343,7 @@ class MaConfig:
 
 
 def load_ma(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has ``encoder.onnx``, ``decoder.onnx`` and the vocoder's graphs."""
+    """Load a voice from ``encoder.onnx``, ``decoder.onnx`` and the vocoder's graphs."""
     ma = from_mapping(MaConfig, config.model, where="model")
     continuations = (
         ids_of(ma.continuation, config.phonemes),

@@ -1,9 +1,10 @@
-"""Any VITS voice word by word: tokens of the past in a window, frozen durations, noise by absolute
-place.
+"""Any VITS voice word by word: a window of past tokens, fixed durations, and noise by absolute
+position.
 
-The voice's own networks, cut by ``sayahead.voices.install`` (Kim et al., ICML 2021, as Piper
-exports it). Nothing was trained for increments; the prefix-to-prefix scheme is Ma et al. 2020, 4.
-Tokens are phonemes with a pad after each."""
+Uses the voice's own networks (Kim et al., ICML 2021, as Piper exports it), split by
+``sayahead.voices.install``. Nothing was trained for incremental synthesis; the prefix-to-prefix
+scheme is that of Ma et al. 2020, 4. Tokens are phonemes, each followed by a pad.
+"""
 
 from __future__ import annotations
 
@@ -74,32 +75,33 @@ class VitsConfig:
 
 @dataclass(frozen=True, slots=True)
 class VitsState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     ids: Ids
-    """(P,) spoken tokens that the text encoder still sees, with the one that begins the sentence
-    while it is there."""
+    """(P,) spoken tokens that the text encoder still sees, including the one that begins the
+    sentence if it is among them."""
     units: Ids
     """(P,) their durations in frames."""
     speeds: Floats
-    """(P,) how many times as fast as the session's speed they are said."""
+    """(P,) their speeds relative to the session's."""
     held: int = 0
     """Frames at the end of ``units`` that are not final."""
     done: int = 0
-    """Frames that are final, over the whole sentence."""
+    """Final frames of the sentence."""
     token: int = 0
     """Number, in the session, of the first of ``ids``; keys the noise of durations."""
     steps: int = 0
-    """Steps that have spoken words."""
+    """Steps that spoke words."""
 
 
 class VitsAcoustic:
-    """Text encoder and durations; a frame's features are its token's (mean C, deviation C), and the
-    speaker if many.
+    """The text encoder and durations. A frame's features are its token's (mean C, deviation C), and
+    the speaker if there are several.
 
-    What was spoken keeps its durations. Tokens whose whole sound is held back get new ones with
-    each step: sampled durations are as likely to be shorter, and taking the longer of two would
-    drag the speech."""
+    Spoken tokens keep their durations. Tokens whose whole sound is held back get new ones with each
+    step: sampled durations are as often shorter as longer, so taking the longer would slow the
+    speech down.
+    """
 
     def __init__(
         self,
@@ -110,8 +112,8 @@ class VitsAcoustic:
         right_frames: int,
         speakers: int = 1,
     ) -> None:
-        """``tails``: phonemes of the long and of the short one, both empty where the sentence's own
-        words are used."""
+        """``tails``: the long and the short sequence of phonemes that stand for the future; both
+        empty if the sentence's own words do."""
         self._text = text
         self._config = config
         self._tails = tails
@@ -124,26 +126,27 @@ class VitsAcoustic:
     def step(
         self, segment: Segment, state: VitsState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, VitsState]:
-        """Held-back sound may become longer or shorter."""
+        """Render a segment. Held-back sound may become longer or shorter."""
         ended = segment.closes
         first = not len(state.ids)
         closes = ended and not (first and not len(segment.ids))
         if not (segment.speak or closes or (segment.breath and state.held)):
-            # Words without sound: nothing to say, and nothing new about the future.
-            at = state.done + state.held
+            # Words without sound: nothing to render, and no new knowledge about the future.
+            end_frame = state.done + state.held
             nothing = np.zeros((0, self._width), np.float32)
-            return Frames(nothing, nothing, ((at, at),) * len(segment.spans), ended), state
+            return Frames(
+                nothing, nothing, ((end_frame, end_frame),) * len(segment.spans), ended
+            ), state
 
         known = self._opened(state) if first else state
         left = len(known.ids)
         past = int(known.units.sum()) - known.held
-        ids = np.concatenate([known.ids, self.padded(segment.ids), self._behind(segment, state)])
+        ids = np.concatenate([known.ids, self.padded(segment.ids), self._tail(segment, state)])
         speeds = speeds_of(known.speeds, tokens_of(segment), len(ids))
-        means, deviations, lasting = self.read(ids, state.token, rendering)
-        lasting[:left] *= np.float32(segment.stretch)
-        expected = np.maximum(np.ceil(lasting / speeds), 1).astype(np.int64)
-        # What is not final of a token that is partly final stays as it is; those after it are as
-        # expected now.
+        means, deviations, frames_per_token = self.read(ids, state.token, rendering)
+        frames_per_token[:left] *= np.float32(segment.stretch)
+        expected = np.maximum(np.ceil(frames_per_token / speeds), 1).astype(np.int64)
+        # A token that is partly final keeps its duration; later ones get those expected now.
         redo = int(np.searchsorted(np.cumsum(known.units) - known.units, past))
         units = np.concatenate([known.units[:redo], expected[redo:]])
         end = len(ids) if ended else left + 2 * segment.speak
@@ -177,7 +180,7 @@ class VitsAcoustic:
         return frames, self._forget(after)
 
     def _opened(self, state: VitsState) -> VitsState:
-        """The state of a new sentence behind the tokens that begin it."""
+        """Return the state of a new sentence after the tokens that begin it."""
         return replace(
             state,
             ids=np.array([self._config.begin, self._config.pad], np.int64),
@@ -187,22 +190,22 @@ class VitsAcoustic:
 
     @property
     def _width(self) -> int:
-        """Features of a frame."""
+        """Features per frame."""
         return 2 * self._config.channels + (self._speakers > 1)
 
     def padded(self, phonemes: Ids) -> Ids:
-        """(2 P,) tokens of phonemes."""
+        """Return the tokens (2 P,) of phonemes (P,)."""
         return np.stack([phonemes, np.full_like(phonemes, self._config.pad)], axis=1).reshape(-1)
 
-    def _behind(self, segment: Segment, state: VitsState) -> Ids:
-        """Tokens after the visible words: the sentence's end, or what stands for its future where
-        nothing does."""
+    def _tail(self, segment: Segment, state: VitsState) -> Ids:
+        """Return the tokens after the visible words: the end of the sentence, or a stand-in for its
+        future."""
         if segment.ends:
             return np.array([self._config.end], np.int64)
         if segment.predicted:
             return np.zeros(0, np.int64)
-        # What is held back without a lookahead word is rendered again a step later: the third step
-        # still begins.
+        # Without a lookahead word, a step is rendered again by the next one, so the third step
+        # still counts as the beginning.
         blind = segment.speak == len(segment.ids)
         long = state.steps < self._config.long_steps + blind
         if len(self._tails[0]):
@@ -210,8 +213,11 @@ class VitsAcoustic:
         return self.padded(np.tile(segment.ids, 4) if long else segment.ids[: segment.speak])
 
     def read(self, ids: Ids, token: int, rendering: Rendering) -> tuple[Floats, Floats, Floats]:
-        """(P, C) means and scaled deviations, and (P,) durations in frames, of tokens from number
-        ``token`` on."""
+        """Run the text encoder: return means and scaled deviations (P, C), and durations (P,) in
+        frames.
+
+        ``token``: number of the first token in the session, which selects the noise.
+        """
         config = self._config
         known = self._text.shapes
         scales = [config.noise_scale, config.length_scale / rendering.speed, config.noise_w]
@@ -227,27 +233,27 @@ class VitsAcoustic:
         return outputs["mean"][0], deviations, outputs["frames"].reshape(-1)
 
     def _forget(self, state: VitsState) -> VitsState:
-        """Drop the oldest tokens beyond the window, but none whose sound is still held back."""
-        over = len(state.ids) - self._config.window
-        if over <= 0:
+        """Drop the oldest tokens beyond the window, except those whose sound is held back."""
+        excess = len(state.ids) - self._config.window
+        if excess <= 0:
             return state
         final = int(state.units.sum()) - state.held
-        over = min(over, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
-        ids = state.ids[over:]
-        units = state.units[over:]
-        speeds = state.speeds[over:]
-        return replace(state, ids=ids, units=units, speeds=speeds, token=state.token + over)
+        excess = min(excess, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
+        ids = state.ids[excess:]
+        units = state.units[excess:]
+        speeds = state.speeds[excess:]
+        return replace(state, ids=ids, units=units, speeds=speeds, token=state.token + excess)
 
 
 def tokens_of(segment: Segment) -> Segment:
-    """The segment with a speed for each token."""
+    """Return the segment with a speed for each token instead of each phoneme."""
     return (
         segment if segment.speeds is None else replace(segment, speeds=np.repeat(segment.speeds, 2))
     )
 
 
 def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has ``text.onnx``, ``flow.onnx`` and ``decoder.onnx``."""
+    """Load a voice from ``text.onnx``, ``flow.onnx`` and ``decoder.onnx``."""
     vits = from_mapping(VitsConfig, config.model, where="model")
     front = front_end(config.language, espeak=vits.espeak)
     phonemizer: Phonemizer = LettersPhonemizer(config.phonemes)
@@ -264,8 +270,7 @@ def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
 def vits_stages(
     config: VoiceConfig, folder: Path, threads: int, tails: tuple[Ids, Ids]
 ) -> tuple[VitsAcoustic, LatentVocoder]:
-    """What speaks the phonemes of a voice, whatever reads them; ``tails`` as ``VitsAcoustic`` has
-    them."""
+    """Return both stages of a voice; ``tails``: as for ``VitsAcoustic``."""
     vits = from_mapping(VitsConfig, config.model, where="model")
     text, flow, decoder = (
         OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "flow", "decoder")
@@ -280,7 +285,7 @@ def vits_stages(
 
 
 def tails(text: str, phonemizer: Phonemizer) -> tuple[Ids, Ids]:
-    """Phonemes of words as they stand inside a sentence, and of the first of them."""
+    """Return the phonemes of words inside a sentence: of all of them, and of the first."""
     words = [Word(word, 0, 0) for word in text.split()]
     ids = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
     nothing = np.zeros(0, np.int64)

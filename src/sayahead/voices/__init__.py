@@ -151,15 +151,15 @@ class VoiceConfig:
 
 
 def check_shape(shape: Shape) -> None:
-    """ConfigError for a shape beyond its bounds."""
+    """Raise ConfigError for a shape out of bounds."""
     check_number("pitch", shape.pitch, -24.0, 24.0)
     check_number("pitch_range", shape.pitch_range, 0.0, 3.0)
     check_number("formants", shape.formants, 0.5, 2.0)
 
 
 def read_config(folder: Path) -> VoiceConfig:
-    """A voice's description, without loading it. VoiceError if it is missing, damaged or of another
-    version."""
+    """Read a voice's description without loading the voice. VoiceError if it is missing, damaged or
+    of another format."""
     path = folder / "voice.json"
     if not path.is_file():
         if str(folder) in ELSEWHERE:
@@ -185,14 +185,14 @@ def read_config(folder: Path) -> VoiceConfig:
 
 
 def chosen(language: str | None = None, gender: str | None = None) -> str:
-    """The name of the first installed voice of a language, a BCP 47 tag, and a gender: the default
-    one before others.
+    """Return the name of the first installed voice of a language (a BCP 47 tag) and a gender; the
+    default voice comes first.
 
-    Voices of one speaker come before those of several. VoiceError where none is installed.
+    Voices of one speaker precede those of several. VoiceError if none is installed.
     """
     if language is None and gender is None:
         return DEFAULT
-    matches = list[tuple[int, int, str]]()
+    ranked = list[tuple[int, int, str]]()
     for order, (name, folder) in enumerate(installed_voices().items()):
         try:
             config = read_config(folder)
@@ -203,35 +203,37 @@ def chosen(language: str | None = None, gender: str | None = None) -> str:
             and speaks(config.language, language or "")
             and not config.research
         ):
-            matches.append((len(config.speakers) > 1, (name != DEFAULT) * (1 + order), name))
-    if not matches:
+            ranked.append((len(config.speakers) > 1, (name != DEFAULT) * (1 + order), name))
+    if not ranked:
         raise VoiceError(why_none(language, gender))
-    return min(matches)[2]
+    return min(ranked)[2]
 
 
 def why_none(language: str | None, gender: str | None) -> str:
-    """Why no voice is chosen."""
+    """Return the error message when no voice matches."""
     if gender not in (None, *GENDERS):
         return f"gender is {gender!r}, but must be {' or '.join(filter(None, GENDERS))}."
     if language and not TAG.fullmatch(language):
         return f"language is {language!r}, but must be a tag, such as en or pt-BR."
-    who = f"{gender} voice" if gender else "voice"
-    known = f", and sayahead voices catalogue {language} those to be added" if language else ""
+    kind = f"{gender} voice" if gender else "voice"
+    catalogue_hint = (
+        f", and sayahead voices catalogue {language} those to be added" if language else ""
+    )
     return (
-        f"No {who} that speaks {language or 'anything'} is installed (sayahead voices lists those"
-        f" that are{known})."
+        f"No {kind} that speaks {language or 'anything'} is installed (sayahead voices lists those"
+        f" that are{catalogue_hint})."
     )
 
 
 def speaks(language: str, wanted: str) -> bool:
-    """Whether a language is the one that is wanted, or a variety of it; any is where nothing is
+    """Return whether a language is the wanted one or a variety of it; always if nothing is
     wanted."""
-    asked = subtags(wanted)
-    return not wanted or subtags(language)[: len(asked)] == asked
+    wanted_tags = subtags(wanted)
+    return not wanted or subtags(language)[: len(wanted_tags)] == wanted_tags
 
 
 def upgraded(data: Any) -> Any:
-    """A voice.json of format 2 converted to format 3, where two kinds have new names."""
+    """Convert a voice.json of format 2 to format 3, in which two kinds have new names."""
     if not isinstance(data, Mapping) or data.get("format") != 2:
         return data
     data = {**data, "format": FORMAT}

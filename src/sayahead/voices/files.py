@@ -1,4 +1,4 @@
-"""What a voice's folder must hold: all that voice.json lists, and nothing else that would be
+"""Checks that a voice's folder has all files that voice.json lists, and no others that would be
 loaded."""
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from sayahead.errors import VoiceError
 from sayahead.voices import VoiceConfig
 
 LOADED = (".onnx", ".npz")
-"""Endings of files that kinds of voices load: each must be listed with its digest."""
+"""Suffixes of files that voices load; each must be listed with its digest."""
 
 
 def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
-    """VoiceError unless the folder has all files of the voice, as voice.json lists them, and no
-    others to be loaded."""
+    """Raise VoiceError unless the folder has exactly the files that voice.json lists.
+
+    ``verify``: whether to compare their digests, too.
+    """
     files = (
         (inside(folder, file), digest if verify else None) for file, digest in config.files.items()
     )

@@ -1,5 +1,5 @@
-"""Hidden folders beside the added voices, in which a voice is made or deleted: what killed
-processes left of them."""
+"""Cleans up hidden folders next to the added voices that killed processes left behind while they
+added or removed a voice."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import time
 from pathlib import Path
 
 ABANDONED_S = 3600.0
-"""A workplace in which nothing was made for so long is nobody's."""
+"""A hidden folder counts as abandoned when it was not modified for this long."""
 
 
 def owner() -> str:
-    """Which process of which machine a hidden folder belongs to."""
+    """Return a name for this process on this machine."""
     return f"{re.sub('[^A-Za-z0-9]', '_', socket.gethostname())}-{os.getpid()}"
 
 
 def is_left(path: Path) -> bool:
-    """Whether a hidden folder belongs to a process of this machine that is gone, or was not touched
-    for long."""
+    """Return whether a hidden folder is abandoned: its process on this machine has ended, or it is
+    old."""
     _, host, process, _ = [*path.name.split("-", 3), "", "", ""][:4]
     if host == owner().rpartition("-")[0] and process.isdecimal() and hasattr(os, "getuid"):
         try:
@@ -35,7 +35,7 @@ def is_left(path: Path) -> bool:
 
 
 def sweep(parent: Path) -> None:
-    """Delete what was left by processes that were killed: whenever a voice is added, removed, or a
+    """Delete abandoned hidden folders. Called whenever a voice is added or removed, and when a
     server starts."""
     for path in (*parent.glob(".adding-*"), *parent.glob(".removed-*")):
         with contextlib.suppress(OSError, OverflowError):

@@ -1,5 +1,4 @@
-"""What a voice takes from another one in place: voices that share parts need not bring them
-along."""
+"""Borrowed files: voices that share parts use them from another voice's folder."""
 
 from __future__ import annotations
 
@@ -12,10 +11,12 @@ from sayahead.voices.locations import located
 
 
 def lent(loan: Borrowed, folder: Path, what: str, names: Iterable[str] = ()) -> Path:
-    """The folder that lends ``what`` to the voice in ``folder``, with the files ``names``.
+    """Return the folder of the voice that lends ``what`` to the voice in ``folder``, after checking
+    its files.
 
-    VoiceError where it is not there, has other files, or the loan does not tell the digest of one
-    that is named."""
+    ``names``: files that must be among the borrowed ones. VoiceError if the lender is missing, a
+    file differs, or a named one has no digest.
+    """
     places = inside(folder.parent, loan.voice), located(loan.voice)
     lender = next((place for place in places if (place / "voice.json").is_file()), None)
     if lender is None:

@@ -1,5 +1,4 @@
-"""Where voices live: the folders that come with this and other packages, and the user's own folder
-of added ones."""
+"""Locations of voices: packaged ones, and the user's folder of added ones."""
 
 from __future__ import annotations
 
@@ -31,13 +30,15 @@ ELSEWHERE = {
     **dict.fromkeys(("ma-lj", "saeki-lj", "mohan-lj"), "sayahead-voices-papers"),
     **dict.fromkeys(FAMILY, "sayahead-voices-family"),
 }
-"""Voices that come with packages of their own, for the hint where they are missing."""
+"""Voices of other packages, for a hint if these are not installed."""
 VARIABLE = "SAYAHEAD_VOICES"
-"""Names the folder of added voices; without it, it lies where the system keeps a user's data."""
+"""Environment variable with the folder of added voices; by default, it is where the system keeps
+user data."""
 
 
 def home() -> Path:
-    """The folder of added voices; it need not exist. ConfigError if there is no home directory."""
+    """Return the folder of added voices, which need not exist. ConfigError if there is no home
+    directory."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE]).expanduser()
     if sys.platform == "win32" and os.environ.get("LOCALAPPDATA"):
@@ -53,7 +54,7 @@ def home() -> Path:
 
 
 def packaged_voices() -> dict[str, Path]:
-    """The voices that came with this package and with others (entry points ``sayahead.voices``), by
+    """Return the voices of this package and of others (entry points ``sayahead.voices``), by
     name."""
     voices = folders(FOLDER)
     for package in extensions.folders("sayahead.voices"):
@@ -62,15 +63,15 @@ def packaged_voices() -> dict[str, Path]:
 
 
 def package_of(folder: Path) -> str:
-    """The package that a voice's folder came with, as pip calls it; empty for a folder of the
-    user's own."""
+    """Return the package of a voice's folder, by its name in pip; empty for a folder of the
+    user."""
     if folder.parent == FOLDER:
         return "sayahead"
     return extensions.folders("sayahead.voices").get(folder.parent, "")
 
 
 def added_voices() -> dict[str, Path]:
-    """The voices in the user's folder, by name; none where it cannot be found or read."""
+    """Return the voices in the user's folder, by name; empty if it cannot be read."""
     try:
         return folders(home())
     except (ConfigError, OSError):
@@ -78,21 +79,21 @@ def added_voices() -> dict[str, Path]:
 
 
 def installed_voices() -> dict[str, Path]:
-    """All voices that can be called by name; added ones never shadow packaged ones."""
+    """Return all voices by name; packaged ones take precedence over added ones."""
     packaged = packaged_voices()
     return packaged | {name: path for name, path in added_voices().items() if name not in packaged}
 
 
 def located(voice: str | Path) -> Path:
-    """The folder of an installed voice by its name; anything else is taken for a folder."""
-    own = FOLDER / str(voice)
-    if str(voice) == own.name and (own / "voice.json").is_file():
-        return own
+    """Return the folder of an installed voice by name; any other text is a path."""
+    packaged = FOLDER / str(voice)
+    if str(voice) == packaged.name and (packaged / "voice.json").is_file():
+        return packaged
     return installed_voices().get(str(voice), Path(voice))
 
 
 def folders(parent: Path) -> dict[str, Path]:
-    """Folders with a voice.json, by name; names that begin with a dot are those of voices being
+    """Return the folders with a voice.json, by name; hidden ones belong to voices that are being
     added."""
     places = (path.parent for path in sorted(parent.glob("*/voice.json")))
     return {path.name: path for path in places if not path.name.startswith(".")}

@@ -1,4 +1,4 @@
-"""Writing voices: voice.json with the digests of a voice's files, and the papers beside it."""
+"""Writes voices: voice.json with the digests of the files, and licence documents."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sayahead.engine.files import sha256
 from sayahead.voices import FOLDER, FORMAT
 
 DESCRIPTION = "voice.json"
-PAPERS = ("LICENSE", "NOTICE", "MODEL_CARD")
-"""Files beside a voice's own that say whose it is, and what it may be used for."""
+DOCUMENTS = ("LICENSE", "NOTICE", "MODEL_CARD")
+"""Documents in a voice's folder about its origin and licence."""
 
 
 def write_voice(
@@ -24,11 +24,11 @@ def write_voice(
     notice: str = "",
     papers: Path | None = None,
 ) -> None:
-    """Write voice.json with the digests of a voice's files, and its papers.
+    """Write voice.json with the digests of ``files``, and the licence documents.
 
-    ``config``: all of voice.json but ``format`` and ``files``; ``notice``: what NOTICE says, if
-    there is to be one; ``papers``: the folder of another voice, whose papers are this one's, too.
-    LICENSE is written where the voice is under Apache-2.0 and has none.
+    ``config``: the contents of voice.json without ``format`` and ``files``; ``notice``: the text of
+    NOTICE, if any; ``papers``: the folder of a voice whose documents apply to this one, too. A
+    voice under Apache-2.0 without a LICENSE gets one.
     """
     head = {
         key: value for key, value in config.items() if key not in ("format", "files", "phonemes")
@@ -40,18 +40,18 @@ def write_voice(
     )
     if notice:
         (folder / "NOTICE").write_text(notice, encoding="utf-8")
-    copy_files(papers or folder, folder, PAPERS)
+    copy_files(papers or folder, folder, DOCUMENTS)
     if config["license"] == "Apache-2.0":
         copy_files(FOLDER / "heart", folder, ("LICENSE",))
 
 
 def change_voice(folder: Path, changes: Mapping[str, Any]) -> None:
-    """Change fields of a voice's description."""
+    """Change fields of a voice.json."""
     dump(folder, json.loads((folder / DESCRIPTION).read_text(encoding="utf-8")) | changes)
 
 
 def copy_files(source: Path, target: Path, names: Iterable[str]) -> None:
-    """Copy those of a folder's plain files that are there, and not in the target yet; no link is
+    """Copy those regular files of a folder that exist there and not in the target; links are not
     followed."""
     for name in names:
         path = source / name
@@ -65,5 +65,6 @@ def copy_files(source: Path, target: Path, names: Iterable[str]) -> None:
 
 
 def dump(folder: Path, table: Mapping[str, Any]) -> None:
+    """Write voice.json."""
     text = json.dumps(table, ensure_ascii=False, indent=1)
     (folder / DESCRIPTION).write_text(text + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Voices into the user's folder and out of it: whole or not at all."""
+"""Adds voices to the user's folder and removes them, completely or not at all."""
 
 from __future__ import annotations
 
@@ -40,45 +40,43 @@ from sayahead.voices.locations import (
     package_of,
     packaged_voices,
 )
-from sayahead.voices.write import DESCRIPTION, PAPERS, change_voice, copy_files
+from sayahead.voices.write import DESCRIPTION, DOCUMENTS, change_voice, copy_files
 
 MADE = "voice"
-"""The folder in a workplace that becomes the voice."""
+"""Name of the folder inside a workplace that becomes the voice."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 NOT_FOR_TRADE = re.compile(
     r"(?i)\bNC\b|non-?commercial|research (?:use|purposes?) only|academic use"
 )
 
 Maker = Callable[[Path, Path | None, Path], None]
-"""Writes a voice's folder of a file of another maker: the file, the description that belongs to it,
-the new folder."""
+"""Converts a foreign voice: (its file, the description beside it, the new folder)."""
 
 
 def add_graph(onnx: Path, config: Path | None, folder: Path) -> None:
-    """A Kokoro or a Piper voice, by what its graph takes."""
+    """Convert a Kokoro or Piper voice, depending on the inputs of its graph."""
     kokoro = onnx.is_file() and is_kokoro(set(read_graph(onnx).inputs))
     (add_kokoro if kokoro else add_piper)(onnx, config, folder)
 
 
 MAKERS: dict[str, Maker] = {".onnx": add_graph}
-"""Makers by the ending of a file."""
+"""Converters by file suffix."""
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A voice that was added."""
+    """The result of adding a voice."""
 
     folder: Path
-    """Where it is."""
+    """Its folder."""
     config: VoiceConfig
     """Its description."""
     measured: Measured
-    """What it is like on this machine."""
+    """Its cost and loudness on this machine."""
 
 
 def for_trade(license: str) -> bool:
-    """Whether a licence, by its name, lets a voice be used in trade; of one that says nothing, this
-    cannot be known."""
+    """Return whether a licence allows commercial use, as far as its name tells."""
     return not NOT_FOR_TRADE.search(license.replace("_", "-"))
 
 
@@ -91,14 +89,14 @@ def add(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> Added:
-    """Add a voice: a file of another maker, a folder, an archive, an address, or a name of the
-    catalogue.
+    """Add a voice: a foreign file, a folder, an archive, a URL, or a name in the catalogue.
 
-    ``name`` is what it is called, by default its own name; ``config`` the description beside a
-    file, by default ``FILE.json``. A download from an address needs its SHA-256. ``replace`` lets
-    the voice take another's place. The voice is loaded and speaks before it is there. ConfigError
-    for what cannot be meant, VoiceError for a file that is not a voice; either way nothing has
-    changed.
+    ``name``: its new name, by default its own; ``config``: the description of a foreign file, by
+    default ``FILE.json``; ``sha256``: required for a URL; ``replace``: whether it may replace a
+    voice of the same name.
+
+    The voice is loaded and tried before it is installed. ConfigError for wrong arguments,
+    VoiceError for a file that is not a voice; in both cases nothing has changed.
     """
     with workplace() as work:
         make(place(source, work, sha256, progress), config, work / MADE)
@@ -109,7 +107,8 @@ def add(
 
 @contextmanager
 def workplace() -> Iterator[Path]:
-    """A hidden folder beside the added voices, which goes away with all that is left in it."""
+    """Create a hidden folder next to the added voices, and delete it with its contents at the
+    end."""
     parent = home()
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -126,16 +125,16 @@ def workplace() -> Iterator[Path]:
 
 
 def settle(work: Path, name: str | None, *, replace: bool) -> Added:
-    """Hear the voice in a workplace, and give it its place."""
+    """Try the voice in a workplace, and move it to its final folder."""
     folder = work / MADE
     voice_name = checked_name(folder, name, replace=replace)
-    measured = finished(folder, voice_name)
+    measured = try_voice(folder, voice_name)
     keep(folder, measured)
     target = work.parent / voice_name
     if replace and target.exists():
         target.rename(work / "before")
     try:
-        # A folder takes no place of one that has files.
+        # A folder cannot be renamed onto one with files.
         folder.rename(target)
     except OSError as error:
         raise ConfigError(
@@ -146,8 +145,8 @@ def settle(work: Path, name: str | None, *, replace: bool) -> Added:
 
 
 def remove(name: str) -> Path:
-    """Delete an added voice; the folder that it had. VoiceError if there is none, or it came with a
-    package."""
+    """Delete an added voice; return the folder that it had. VoiceError if there is none, or it
+    belongs to a package."""
     if name in packaged_voices():
         package = package_of(packaged_voices()[name])
         how = "stays" if package == "sayahead" else f"goes with it: pip uninstall {package}"
@@ -158,7 +157,7 @@ def remove(name: str) -> Path:
             "There is no added voice"
             f" {name!r}{nearest(name, voices) if voices else ': none was added'}."
         )
-    # Renamed first: nobody finds half a voice.
+    # Renamed first, so that nobody loads a partial voice.
     sweep(voices[name].parent)
     trash = voices[name].with_name(f".removed-{owner()}-{name}")
     voices[name].rename(trash)
@@ -167,7 +166,7 @@ def remove(name: str) -> Path:
 
 
 def place(source: str, work: Path, sha256: str | None, progress: Progress | None) -> Path:
-    """The file or folder that is meant, downloaded if it lies elsewhere."""
+    """Return the path of the file or folder that ``source`` means, downloading it if necessary."""
     if is_address(source):
         if sha256 is None or not re.fullmatch("[0-9a-fA-F]{64}", sha256):
             raise ConfigError(
@@ -188,13 +187,13 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
 
 
 def unknown(name: str) -> str:
-    """That the catalogue has no voice of a name."""
+    """Return the end of an error for a name that is not in the catalogue."""
     hint = nearest(name, [*catalogue(), *community(), *archives(), KOKORO])
     return f"no voice of this name in the catalogue{hint}: sayahead voices catalogue lists them."
 
 
 def make(source: Path, config: Path | None, folder: Path) -> None:
-    """The voice's folder, from a file or folder of any form."""
+    """Create a voice's folder from a file or folder in any supported form."""
     if source.is_dir():
         copy(within(source), folder)
         return
@@ -213,7 +212,7 @@ def make(source: Path, config: Path | None, folder: Path) -> None:
 
 
 def within(folder: Path) -> Path:
-    """The one voice in a folder or below: a folder with voice.json, or a graph."""
+    """Return the only voice in a folder or below: a folder with voice.json, or a graph."""
     for pattern in ("voice.json", "*/voice.json"):
         for path in sorted(folder.glob(pattern)):
             return path.parent
@@ -227,7 +226,7 @@ def within(folder: Path) -> Path:
 
 
 def copy(source: Path, folder: Path) -> None:
-    """A voice's own files, and nothing that a link leads to; those of a packaged voice may be
+    """Copy a voice's own files, ignoring links; files that packaged voices have, too, may be
     missing."""
     if not source.is_dir():
         make(source, None, folder)
@@ -235,7 +234,7 @@ def copy(source: Path, folder: Path) -> None:
     config = read_config(source)
     packaged = packaged_files()
     folder.mkdir()
-    copy_files(source, folder, (*config.files, DESCRIPTION, *PAPERS))
+    copy_files(source, folder, (*config.files, DESCRIPTION, *DOCUMENTS))
     for name, digest in config.files.items():
         if not (folder / name).exists() and not (source / name).exists():
             if digest not in packaged:
@@ -249,7 +248,7 @@ def copy(source: Path, folder: Path) -> None:
 
 
 def packaged_files() -> dict[str, Path]:
-    """The files of the packaged voices by their SHA-256, as their descriptions have it."""
+    """Return the files of packaged voices by SHA-256, according to their descriptions."""
     return {
         digest: folder / name
         for folder in packaged_voices().values()
@@ -258,35 +257,34 @@ def packaged_files() -> dict[str, Path]:
 
 
 def pack(voice: Path, archive: Path) -> list[str]:
-    """Write a voice's folder as an archive for ``add``, without the files of packaged voices; the
-    names of these.
+    """Write a voice as an archive for ``add``, without files that packaged voices have; return the
+    names of those.
 
-    ConfigError where the archive is there already, or its name is not that of an archive.
+    ConfigError if the archive exists, or its suffix is unknown.
     """
     config = read_config(voice)
     packaged = packaged_files()
-    left = [name for name, digest in config.files.items() if digest in packaged]
+    omitted = [name for name, digest in config.files.items() if digest in packaged]
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / config.name
         folder.mkdir()
-        copy_files(voice, folder, (*(config.files.keys() - left), DESCRIPTION, *PAPERS))
+        copy_files(voice, folder, (*(config.files.keys() - omitted), DESCRIPTION, *DOCUMENTS))
         write_archive(Path(work), archive)
-    return left
+    return omitted
 
 
 def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:
-    """What the voice is called from now on; its description says so, too."""
-    own = read_config(folder).name
-    name = own if name is None else name
+    """Check and return the voice's name, and write it into the description."""
+    original = read_config(folder).name
+    name = original if name is None else name
     check_name(name, replace=replace)
-    if name != own:
+    if name != original:
         change_voice(folder, {"name": name})
     return name
 
 
 def check_name(name: str, *, replace: bool) -> None:
-    """ConfigError for what is no name of a voice, or one that another has which may not be
-    replaced."""
+    """Raise ConfigError for an invalid name, or for one in use that may not be replaced."""
     if not NAME.fullmatch(name):
         raise ConfigError(
             f"{name!r} is not a name for a voice: letters, digits and . _ + - make one."
@@ -302,8 +300,8 @@ def check_name(name: str, *, replace: bool) -> None:
         )
 
 
-def finished(folder: Path, name: str) -> Measured:
-    """Load the voice, hear it, and give it its gain; VoiceError if it does not speak."""
+def try_voice(folder: Path, name: str) -> Measured:
+    """Load the voice, try it and set its gain. VoiceError if it is silent."""
     voice = load_voice(folder)
     measured = measure(voice)
     if measured.lufs == float("-inf"):

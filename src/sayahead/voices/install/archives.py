@@ -1,4 +1,4 @@
-"""Archives of voices and runs: written the same every time, unpacked with bounds."""
+"""Archives of voices and training runs: written reproducibly, unpacked with limits."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz")
 MAX_FILES = 200
 MAX_BYTES = 4 << 30
 MAX_HEAD = 1 << 20
-# Weights are noise to a compressor: what a byte follows tells nothing of it.
+# Weights look random to a compressor, so it need not model the context of a byte.
 XZ = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file's name is that of an archive."""
+    """Return whether a file name has an archive's suffix."""
     return path.name.lower().endswith(ENDINGS)
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack plain files into ``folder``. VoiceError for a damaged archive, or one that reaches out
-    of its place."""
+    """Unpack regular files into ``folder``. VoiceError for a damaged archive, or one with paths
+    outside of the folder."""
     try:
         if archive.name.lower().endswith(".zip"):
             with zipfile.ZipFile(archive) as zipped:
@@ -37,7 +37,7 @@ def unpack(archive: Path, folder: Path) -> None:
             with opened(archive) as raw:
                 untar(Bounded(raw), archive, folder)
     except DAMAGES as error:
-        # tarfile tells on further lines how each way of packing failed.
+        # tarfile's further lines say how each compression failed.
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":.")
         raise VoiceError(f"{archive} cannot be unpacked: {reason}.") from error
 
@@ -54,33 +54,33 @@ DAMAGES = (
     ValueError,
     IndexError,
 )
-"""How the libraries say that an archive is damaged."""
+"""Exceptions of the libraries for a damaged archive."""
 
 
 class Bounded:
-    """A file of which only so much may be read until more is allowed: tarfile reads names as long
-    as they say."""
+    """A file with a limit on how much may be read: tarfile reads names of whatever length the
+    archive claims."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
-        self._left = 0
+        self._allowed = 0
         self.seek = raw.seek
         self.tell = raw.tell
 
     def allow(self, size: int) -> None:
-        """Let so many bytes be read."""
-        self._left = size
+        """Set how many bytes may be read from now on."""
+        self._allowed = size
 
     def read(self, size: int) -> bytes:
-        """So many bytes. tarfile.TarError where that is more than allowed."""
-        self._left -= size
-        if not size >= 0 or self._left < 0:
+        """Read ``size`` bytes. tarfile.TarError if that exceeds the limit."""
+        self._allowed -= size
+        if not size >= 0 or self._allowed < 0:
             raise tarfile.HeaderError("a file's head is longer than any voice's")
         return self._raw.read(size)
 
 
 def opened(archive: Path) -> IO[bytes]:
-    """A tar's content, by the ending of its name."""
+    """Open a tar, decompressed according to its suffix."""
     ending = archive.suffix.lower()
     if ending in (".gz", ".tgz"):
         return cast(IO[bytes], gzip.open(archive))
@@ -88,20 +88,20 @@ def opened(archive: Path) -> IO[bytes]:
 
 
 def untar(file: Bounded, archive: Path, folder: Path) -> None:
-    """Unpack a tar, each file checked before the next one's head is read."""
+    """Unpack a tar; each entry is checked before the next header is read."""
     file.allow(MAX_HEAD)
     with tarfile.open(fileobj=cast(IO[bytes], file), mode="r:") as packed:
-        seen = list[tuple[str, int]]()
+        entries = list[tuple[str, int]]()
         while (entry := packed.next()) is not None:
-            seen.append((entry.name, entry.size))
-            check(seen, archive)
+            entries.append((entry.name, entry.size))
+            check(entries, archive)
             file.allow(entry.size + MAX_HEAD)
             packed.extract(entry, folder, filter="data")
             file.allow(MAX_HEAD)
 
 
 def check(entries: list[tuple[str, int]], archive: Path) -> None:
-    """VoiceError for too many files, too many bytes, or names that lead elsewhere."""
+    """Raise VoiceError for too many files, too many bytes, or paths that lead elsewhere."""
     if len(entries) > MAX_FILES or sum(size for _, size in entries) > MAX_BYTES:
         raise VoiceError(
             f"{archive} holds more than {MAX_FILES} files or {MAX_BYTES >> 30} GiB: it is no voice."
@@ -115,10 +115,10 @@ def check(entries: list[tuple[str, int]], archive: Path) -> None:
 
 
 def write_archive(folder: Path, archive: Path) -> None:
-    """Write all files below a folder into an archive, its format by its name, in order and without
-    times.
+    """Write all files below a folder into an archive, sorted and without times; the suffix selects
+    the format.
 
-    ConfigError where it is there already, or its name is not that of an archive.
+    ConfigError if it exists, or its suffix is unknown.
     """
     if not is_archive(archive):
         raise ConfigError(
@@ -145,14 +145,14 @@ def write_archive(folder: Path, archive: Path) -> None:
 
 
 def compressed(raw: IO[bytes], ending: str) -> IO[bytes]:
-    """A file whose content is written compressed, by the ending of its name, and without a time."""
+    """Wrap a file in the compression of a suffix, without a time."""
     if ending in (".gz", ".tgz"):
         return cast(IO[bytes], gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
     return cast(IO[bytes], lzma.LZMAFile(raw, "wb", filters=XZ)) if ending == ".xz" else raw
 
 
 def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """An entry without owner and time."""
+    """Remove owner and time from an entry."""
     entry.uid = 0
     entry.gid = 0
     entry.mtime = 0

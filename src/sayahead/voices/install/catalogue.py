@@ -1,7 +1,7 @@
-"""The catalogue: public Piper voices, the registry of voices that others made, and this version's
-own archives, with their addresses and digests.
+"""The catalogue: public Piper voices, a registry of voices that others made, and this version's own
+archives, with URLs and digests.
 
-Nothing is downloaded unless it is asked for.
+Nothing is downloaded without a request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sayahead.errors import VoiceError
 from sayahead.voices.install.fetch import Digest, Progress, fetch
 
 BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
-"""Where the voices are published."""
+"""URL of the published Piper voices."""
 CARD = "MODEL_CARD"
 KOKORO = "kokoro"
 KOKORO_LICENCE = "Apache-2.0"
@@ -40,20 +40,20 @@ KOKORO_FILES = (
         "5abb01e2403b072bf03d04fde160443e209d7a0dad49a423be15196b9b43c17f",
     ),
 )
-"""Kokoro-82M (Apache-2.0): the graph in integers, all styles, and the phonemes' numbers."""
+"""Files of Kokoro-82M (Apache-2.0): the quantized graph, all styles, and the ids of phonemes."""
 RELEASE = f"https://github.com/sayahead/sayahead/releases/download/v{__version__}"
-"""Where this version's archives of voices are published."""
+"""URL of this version's archives of voices."""
 CLONE = Path(__file__).parents[4] / "archives"
-"""Where they lie in a clone of the repository."""
+"""Folder of the archives in a clone of the repository."""
 COMMUNITY = "community.tsv"
-"""The registry: voices that others made for sayahead (docs/voices.md)."""
+"""The registry of voices that others made for sayahead (docs/voices.md)."""
 SUMS = Path(__file__).with_name("SHA256SUMS")
-"""The digests of all of them."""
+"""Digests of this version's archives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A public voice."""
+    """A public Piper voice."""
 
     key: str
     """Its name: language, speaker, quality."""
@@ -75,7 +75,7 @@ class Entry:
     """MD5 of its model card, which names its licence."""
 
     def downloads(self) -> Iterable[tuple[str, str, Digest]]:
-        """File name, address and digest of each file."""
+        """Yield file name, URL and digest of each file."""
         for name, value in (
             (f"{self.key}.onnx", self.graph),
             (f"{self.key}.onnx.json", self.config),
@@ -86,7 +86,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A voice of somebody else's, as an archive (``sayahead voices pack``)."""
+    """An archive of a voice that somebody else made (``sayahead voices pack``)."""
 
     key: str
     """Its name."""
@@ -102,13 +102,13 @@ class Shared:
     """Who made it, and where to ask."""
 
     def downloads(self) -> Iterable[tuple[str, str, Digest]]:
-        """File name, address and digest of the archive."""
+        """Yield file name, URL and digest of the archive."""
         yield Path(urlsplit(self.address).path).name, self.address, Digest("sha256", self.digest)
 
 
 def downloads(name: str) -> list[tuple[str, str, Digest]]:
-    """File name, address and digest of each file of a voice by its name, the voice first; none for
-    another name."""
+    """Return file name, URL and digest of each file of a voice, main file first; empty for an
+    unknown name."""
     if entry := catalogue().get(name) or community().get(name):
         return list(entry.downloads())
     if name == KOKORO:
@@ -121,41 +121,41 @@ def downloads(name: str) -> list[tuple[str, str, Digest]]:
 
 
 def download(name: str, folder: Path, progress: Progress | None = None) -> list[Path]:
-    """Download a voice by its name into a folder, which is made; the files, the voice first; none
-    for another name.
+    """Download a voice into a folder, which is created; return its files, main file first; empty
+    for an unknown name.
 
-    VoiceError where one cannot be had: it has the addresses of all of them, and what to do without
-    a network."""
-    wanted = downloads(name)
-    for file, address, digest in wanted:
+    VoiceError if a file cannot be downloaded, with instructions for a machine without a network.
+    """
+    parts = downloads(name)
+    for file, address, digest in parts:
         folder.mkdir(parents=True, exist_ok=True)
         try:
             fetch(address, folder / file, digest, progress)
         except VoiceError as error:
             raise VoiceError(f"{error}\n{by_hand(name)}") from error
-    return [folder / file for file, _, _ in wanted]
+    return [folder / file for file, _, _ in parts]
 
 
 def by_hand(name: str) -> str:
-    """How a voice of the catalogue is added where there is no network."""
-    wanted = downloads(name)
+    """Return instructions for adding a voice without a network."""
+    parts = downloads(name)
     lines = [
         f"  {address}" + ("" if address.endswith(f"/{file}") else f"  (save it as {file})")
-        for file, address, _ in wanted
+        for file, address, _ in parts
     ]
     return "\n".join(
         [
             "Without a network here, download these files elsewhere, into one folder:",
             *lines,
             f"or there, where sayahead is: sayahead voices download {name} -o FOLDER",
-            f"Bring the folder here, and: sayahead voices add FOLDER/{wanted[0][0]}",
+            f"Bring the folder here, and: sayahead voices add FOLDER/{parts[0][0]}",
         ]
     )
 
 
 @functools.cache
 def archives() -> dict[str, str]:
-    """The archives of voices that this version has outside the package: name to SHA-256."""
+    """Return the archives of this version's voices outside of the package: name to SHA-256."""
     lines = SUMS.read_text(encoding="utf-8").splitlines()
     files = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
     return {
@@ -165,25 +165,25 @@ def archives() -> dict[str, str]:
 
 @functools.cache
 def community() -> dict[str, Shared]:
-    """All voices of the registry by name."""
+    """Return all voices of the registry by name."""
     entries = [Shared(*line.split("\t")) for line in lines_of(COMMUNITY)]
     return {entry.key: entry for entry in entries}
 
 
 def lines_of(name: str) -> list[str]:
-    """The rows of a table beside this module."""
+    """Return the rows of a table next to this module."""
     lines = files("sayahead.voices.install").joinpath(name).read_text(encoding="utf-8")
     return [line for line in lines.splitlines() if line and not line.startswith("#")]
 
 
 @functools.cache
 def catalogue() -> dict[str, Entry]:
-    """All public Piper voices by name."""
+    """Return all public Piper voices by name."""
     entries = [read(line) for line in lines_of("catalogue.tsv")]
     return {entry.key: entry for entry in entries}
 
 
 def read(line: str) -> Entry:
-    """An entry of the table."""
+    """Parse a row of the catalogue."""
     key, language, english, speakers, folder, size, *digests = line.split("\t")
     return Entry(key, language, english, int(speakers), folder, int(size), *digests)

@@ -1,4 +1,4 @@
-"""Downloads, each checked by a digest that was known before."""
+"""Downloads, each checked against a known digest."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ MAX_BYTES = 4 << 30
 PIECE = 1 << 18
 TIMEOUT_S = 30.0
 Progress = Callable[[str, int, int | None], None]
-"""Told the name of a file, how many of its bytes are there, and how many there will be, if that is
-known."""
+"""Called with the name of a file, the bytes received, and the total if it is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a file's content must be."""
+    """The expected digest of a file."""
 
     algorithm: str
     """``sha256``, or ``md5`` where its publisher gives no other."""
@@ -32,7 +31,7 @@ class Digest:
 
 
 def is_address(source: str) -> bool:
-    """Whether a source is the address of a download."""
+    """Return whether a source is a URL."""
     try:
         return urlsplit(source).scheme in ("http", "https")
     except ValueError:
@@ -40,11 +39,11 @@ def is_address(source: str) -> bool:
 
 
 def fetch(address: str, target: Path, digest: Digest, progress: Progress | None = None) -> None:
-    """Download a file to ``target``. VoiceError where it cannot be had, is too large, or is not
-    what was promised."""
+    """Download a file to ``target``. VoiceError if it cannot be downloaded, is too large, or has
+    another digest."""
     name = Path(urlsplit(address).path).name or "the file"
     size = 0
-    sum_ = hashlib.new(digest.algorithm, usedforsecurity=digest.algorithm != "md5")
+    hasher = hashlib.new(digest.algorithm, usedforsecurity=digest.algorithm != "md5")
     request = urllib.request.Request(address, headers={"User-Agent": "sayahead"})
     try:
         with (
@@ -59,7 +58,7 @@ def fetch(address: str, target: Path, digest: Digest, progress: Progress | None 
                     raise VoiceError(
                         f"{address} is larger than {MAX_BYTES >> 30} GiB, which no voice is."
                     )
-                sum_.update(piece)
+                hasher.update(piece)
                 file.write(piece)
                 if progress is not None:
                     progress(name, size, total)
@@ -67,9 +66,9 @@ def fetch(address: str, target: Path, digest: Digest, progress: Progress | None 
         target.unlink(missing_ok=True)
         why = getattr(error, "reason", None) or error
         raise VoiceError(f"{address} cannot be downloaded: {why}. Nothing was added.") from error
-    if sum_.hexdigest() != digest.value.lower():
+    if hasher.hexdigest() != digest.value.lower():
         target.unlink(missing_ok=True)
         raise VoiceError(
             f"{address} is not what was promised: its {digest.algorithm.upper()} is"
-            f" {sum_.hexdigest()}, not {digest.value.lower()}. Nothing was added."
+            f" {hasher.hexdigest()}, not {digest.value.lower()}. Nothing was added."
         )

@@ -1,4 +1,4 @@
-"""A Piper voice's ``.onnx.json``: what is needed of it, checked."""
+"""Reads the ``.onnx.json`` of a Piper voice."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ END = "$"
 
 @dataclass(frozen=True, slots=True)
 class PiperConfig:
-    """What a Piper voice says about itself."""
+    """The parts of a Piper voice's description that we need."""
 
     sample_rate: int
     """Samples per second."""
@@ -39,11 +39,11 @@ class PiperConfig:
     speakers: dict[str, int]
     """Name to number, if there are several."""
     scales: tuple[float, float, float]
-    """Factors: the prior's noise, lengths, the noise of durations."""
+    """Factors on the prior's noise, on durations, and on the noise of durations."""
 
 
 def read_piper(path: Path) -> PiperConfig:
-    """The configuration in a file; VoiceError says what is missing or cannot be used, and where."""
+    """Read a description. VoiceError says which entry is missing or unsupported."""
     if not path.is_file():
         raise VoiceError(
             f"{path} is missing: a Piper voice is two files, NAME.onnx and NAME.onnx.json"
@@ -64,24 +64,24 @@ def read_piper(path: Path) -> PiperConfig:
             f"{path}: phoneme_type is {spelling!r}, which needs a front end that sayahead does not"
             f" have. It reads voices of the types {' and '.join(SPELLINGS)}."
         )
-    espeak = of(data, path, "espeak", "voice", kind=str, default="")
+    espeak = entry_of(data, path, "espeak", "voice", kind=str, default="")
     if spelling == "espeak" and not espeak:
         raise VoiceError(
             f"{path}: espeak.voice is missing, the voice of espeak-ng whose phonemes it reads."
         )
     code = (
-        of(data, path, "language", "code", kind=str, default="")
+        entry_of(data, path, "language", "code", kind=str, default="")
         or espeak
         or path.name.split("-")[0]
     )
     language = tag(code, path)
     return PiperConfig(
-        sample_rate=of(data, path, "audio", "sample_rate", kind=int),
+        sample_rate=entry_of(data, path, "audio", "sample_rate", kind=int),
         spelling=spelling,
         espeak=espeak,
         language=language,
-        name=of(data, path, "language", "name_english", kind=str, default=language),
-        quality=of(data, path, "audio", "quality", kind=str, default=""),
+        name=entry_of(data, path, "language", "name_english", kind=str, default=language),
+        quality=entry_of(data, path, "audio", "quality", kind=str, default=""),
         phonemes=phonemes_of(data, path),
         speakers=speakers_of(data, path),
         scales=(
@@ -93,18 +93,18 @@ def read_piper(path: Path) -> PiperConfig:
 
 
 def scale(data: Mapping[str, Any], path: Path, name: str, default: float) -> float:
-    """A factor of the table ``inference``."""
-    value = of(data, path, "inference", name, kind=float, default=default)
+    """Return a factor from the table ``inference``."""
+    value = entry_of(data, path, "inference", name, kind=float, default=default)
     if not 0 <= value <= 10 or (name == "length_scale" and value < 0.05):
         raise VoiceError(f"{path}: inference.{name} is {value}, but must be a number from 0 to 10.")
     return float(value)
 
 
-def of(
+def entry_of(
     data: Mapping[str, Any], path: Path, table: str, key: str, *, kind: type, default: Any = None
 ) -> Any:
-    """``data[table][key]`` as a kind; VoiceError if it is missing without a default, or of another
-    kind."""
+    """Return ``data[table][key]``. VoiceError if it is not of the type ``kind``, or missing without
+    a default."""
     entries = data.get(table, {})
     value = entries.get(key, default) if isinstance(entries, Mapping) else default
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
@@ -118,7 +118,7 @@ def of(
 
 
 def phonemes_of(data: Mapping[str, Any], path: Path) -> dict[str, int]:
-    """The table ``phoneme_id_map``: one code point to one id."""
+    """Return the table ``phoneme_id_map``, which must have one id for each code point."""
     ids_of = data.get("phoneme_id_map")
     if not isinstance(ids_of, Mapping) or not ids_of:
         raise VoiceError(f"{path}: phoneme_id_map is missing: the voice would read nothing.")
@@ -146,7 +146,7 @@ def phonemes_of(data: Mapping[str, Any], path: Path) -> dict[str, int]:
 
 
 def speakers_of(data: Mapping[str, Any], path: Path) -> dict[str, int]:
-    """The speakers by name, or by number where they have none; none where there is one alone."""
+    """Return speakers by name, or by number if they have no name; empty if there is only one."""
     count = data.get("num_speakers", 1)
     named = data.get("speaker_id_map") or {}
     if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= 100_000:
@@ -165,7 +165,7 @@ def speakers_of(data: Mapping[str, Any], path: Path) -> dict[str, int]:
 
 
 def tag(code: str, path: Path) -> str:
-    """A language's BCP 47 tag of Piper's or espeak-ng's name for it."""
+    """Return the BCP 47 tag for Piper's or espeak-ng's name of a language."""
     parts = re.split("[-_]", code.strip())
     if not re.fullmatch("[A-Za-z]{2,3}", parts[0]):
         raise VoiceError(

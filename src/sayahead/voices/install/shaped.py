@@ -1,5 +1,5 @@
-"""Voices that are another one with its pitch and formants changed, or one of its speakers: a
-description alone."""
+"""Shaped voices: a description that refers to another voice, with changed pitch and formants or one
+of its speakers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sayahead.voices import check_shape, installed_voices, read_config
 from sayahead.voices.install.add import MADE, Added, settle, workplace
 from sayahead.voices.write import write_voice
 
-OWN = ("learned", "distilled", "hidden", "agent", "gain")
-"""What the voice that is shaped keeps to itself."""
+NOT_INHERITED = ("learned", "distilled", "hidden", "agent", "gain")
+"""Fields of the base voice that a shaped voice does not inherit."""
 
 
 def shape_voice(
@@ -30,7 +30,7 @@ def shape_voice(
 ) -> Added:
     """Add a voice ``name``: an installed one, or one of its speakers, with another shape.
 
-    ConfigError or VoiceError where it cannot be.
+    ConfigError or VoiceError if that is not possible.
     """
     check_shape(shape)
     if base not in installed_voices():
@@ -57,21 +57,21 @@ def write_shaped(
     description: str | None,
     **own: Any,
 ) -> None:
-    """The folder of a shaped voice: its voice.json, and the papers of the one in the folder
+    """Write the folder of a shaped voice: voice.json, and the licence documents of the voice in
     ``lender``.
 
-    ``speaker``: one of that voice's; ``own``: what else voice.json says.
+    ``speaker``: a speaker of that voice; ``own``: further fields of voice.json.
     """
     config = read_config(lender)
     base = config.name
     if config.kind == SHAPED:
         lender_name = config.model["voice"]
-        of = "".join(f" --speaker {name}" for name in config.speakers)
+        speaker_option = "".join(f" --speaker {name}" for name in config.speakers)
         raise VoiceError(
             f"The voice {base!r} is made of {lender_name!r}: shape that one (--from"
-            f" {lender_name}{of})."
+            f" {lender_name}{speaker_option})."
         )
-    about = {key: value for key, value in asdict(config).items() if key not in OWN}
+    about = {key: value for key, value in asdict(config).items() if key not in NOT_INHERITED}
     about |= {
         "name": name,
         "kind": SHAPED,
@@ -90,10 +90,10 @@ def write_shaped(
             "language": spoken.get(speaker, config.language),
         }
     about |= own
-    told = (
+    default_description = (
         f"{speaker} of {base}"
         if speaker
         else f"{config.description.split(';')[0]}; shaped from {base}"
     )
-    about["description"] = description or told
+    about["description"] = description or default_description
     write_voice(folder, about, papers=lender)

@@ -1,4 +1,4 @@
-"""What a voice is like on this machine: how loud it is, what it costs word by word."""
+"""Measures a voice on this machine: its loudness, and its cost word by word."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from sayahead.types import subtags
 from sayahead.voice import Voice
 
 TARGET_LUFS = -26.0
-"""The loudness of the default voice, which others are brought to."""
+"""Loudness of the default voice, which others are adjusted to."""
 PEAK = 0.98
 FILE = "measured.json"
 KEEPS_UP = 0.8
-"""Cost above which a voice does not keep up with its own speech on a busy machine."""
+"""Largest cost with which a voice keeps up with its own speech on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A voice on this machine."""
+    """Measurements of a voice on this machine."""
 
     rtf: float
     """Processor seconds for a second of speech, word by word, with one thread."""
@@ -42,8 +42,8 @@ class Measured:
 
 @functools.cache
 def samples() -> dict[str, list[str]]:
-    """Sentences of each language: the first of the Universal Declaration of Human Rights, and some
-    of another kind."""
+    """Return sentences of each language: the first of the Universal Declaration of Human Rights,
+    and some others."""
     table = files("sayahead.voices.install").joinpath("samples.tsv").read_text(encoding="utf-8")
     return {
         language: sentences
@@ -52,15 +52,17 @@ def samples() -> dict[str, list[str]]:
 
 
 def sample(language: str) -> str:
-    """A sentence in a language by its BCP 47 tag, in Latin letters where there is none."""
+    """Return a sentence for a BCP 47 tag; in Latin if the language has none."""
     return samples().get(subtags(language)[0], samples()["la"])[0]
 
 
 def measure(voice: Voice) -> Measured:
-    """Speak a sentence word by word, in the voice's own way."""
+    """Speak a sentence word by word, with the voice's defaults, and measure it."""
     text = sample(voice.config.language)
     start = time.thread_time()
-    spoken = np.concatenate([np.zeros(1, np.float32), *(c.samples for c in voice.stream([text]))])
+    spoken = np.concatenate(
+        [np.zeros(1, np.float32), *(chunk.samples for chunk in voice.stream([text]))]
+    )
     cost = time.thread_time() - start
     lufs = loudness(spoken, voice.sample_rate)
     peak = float(np.abs(spoken).max())
@@ -71,12 +73,12 @@ def measure(voice: Voice) -> Measured:
 
 
 def keep(folder: Path, measured: Measured) -> None:
-    """Write what was measured beside a voice."""
+    """Write measurements into a voice's folder."""
     (folder / FILE).write_text(json.dumps(asdict(measured), indent=1) + "\n", encoding="utf-8")
 
 
 def kept(folder: Path) -> Measured | None:
-    """What was measured when a voice was added; None if that is not known."""
+    """Read the measurements of an added voice; None if there are none."""
     try:
         return Measured(**json.loads((folder / FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
