@@ -49,7 +49,7 @@ class Allowance:
     """Interval of checking whether a waiting client has gone."""
 
     def __init__(self, burst: float, per_s: float, counted: Counted | None = None) -> None:
-        """``burst``: the amount at once; ``per_s``: the rate; ``counted``: the use in all processes, or
+        """``burst``: the amount at once; ``per_s``: the rate; ``counted``: use in all processes, or
         None."""
         self._counted = counted
         self._burst = burst

@@ -210,5 +210,5 @@ def make_voice(wanted: ClipRequest) -> Path:
 def sentence_of(stderr: bytes, folder: str) -> str:
     """Return the error message in a process's output, without the path of the temporary folder."""
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
-    last = lines[-1] if lines else "The voice could not be make_voice."
+    last = lines[-1] if lines else "The voice could not be made."
     return last.removeprefix(ERROR).replace(folder, "")

@@ -105,7 +105,7 @@ class MultiDialogue(Multi):
             yield m.Text(name, text)
 
     def _close_context(self, name: str) -> Iterable[m.Command]:
-        """End a context after what is left was session_options."""
+        """End a context after what is left was spoken."""
         self._options_by_context.pop(name, None)
         yield m.Finish(name) if name in self._speakers else m.Reply(self._final(name))
 
