@@ -286,7 +286,7 @@ class Hub:
     def has_read(self, options: m.Options) -> bool:
         """Whether ``check`` takes no time; else the language of a speaker has to be read first.
         VoiceError as there."""
-        options = self._chosen(options)
+        options = self._completed(options)
         voice = self.voices.loaded.get(str(options.voice))
         return voice is None or voice.has_read(options.session.speaker)
 

@@ -234,12 +234,12 @@ def test_a_store_that_hangs_holds_up_no_sound(caplog: pytest.LogCaptureFixture) 
         store.may.set()
         assert await asyncio.to_thread(usage.settle)
         assert characters(usage) == 105
-        while not usage.current or usage._behind:
+        while not usage.current or usage._is_stalled:
             await asyncio.sleep(0.001)
         # And what comes later waits again.
         store.may.clear()
         usage.add("acme", "native", "toy", characters=1)
-        assert usage._done < usage._count
+        assert usage._settled_count < usage._noted_count
         store.may.set()
         usage.close()
 

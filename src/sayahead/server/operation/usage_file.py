@@ -1,5 +1,5 @@
-"""Where usage is kept: rows by key, day, protocol and voice, in a file of SQLite's that servers of
-a machine share."""
+"""The usage store: rows by key, day, protocol and voice, in an SQLite file that the servers of a
+machine share."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from sayahead.errors import ConfigError
 
 log = logging.getLogger("sayahead.server")
 WAIT_S = 0.25
-"""How long a thread waits for another program that has locked the file."""
+"""Timeout for a lock that another program holds on the file."""
 OPEN_S = 10.0
-"""The same before the server serves anybody."""
+"""The same timeout at the start, before the server serves anybody."""
 CHECKPOINT_S = 60.0
 GONE_S = 5.0
-"""A server that has said nothing for so long has no places taken; nor has one that speaks from the
+"""Places of a server that has not reported for this long do not count, nor do reports from the
 future."""
 KEPT_MONTHS = 13
-"""Months of which each day is kept; of those before, each month."""
+"""Number of months that keep a row per day; older ones have a row per month."""
 LOG = "-wal"
 DAY_S = 86400
 FOLD_S = 3600.0
-"""How often months are looked for that have become so old."""
+"""Interval of looking for months that have become that old."""
 SCHEMA = """
 create table if not exists usage (
   key text, day text, protocol text, voice text, requests integer, characters integer, audio_s real,
@@ -60,39 +60,38 @@ insert into usage select key, ?, protocol, voice, sum(requests), sum(characters)
 """  # noqa: E501
 
 Place: TypeAlias = tuple[str, str, str, str]
-"""Key, day, protocol and voice: what a row is the sum of."""
+"""Key, day, protocol and voice: the primary key of a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A row: what a key has used on a day, by one protocol with one voice; or what is to be added
-    to it."""
+    """A row: what a key has used on a day with one protocol and one voice; or an amount to add to
+    it."""
 
     key: str
     day: str
-    """In UTC: 2026-12-31. Of months that are long over, their first day stands for all."""
+    """In UTC, such as 2026-12-31; a row for an old month has its first day."""
     protocol: str
     voice: str
     requests: int = 0
-    """Texts that were begun."""
+    """Texts begun."""
     characters: int = 0
-    """Characters of texts that were spoken: all of a text that was spoken to its end, of others up
-    to the last word that was sent."""
+    """Characters spoken: all of a text that was spoken to its end, otherwise those up to the last
+    word sent."""
     audio_s: float = 0.0
-    """Seconds of audio that were sent."""
+    """Seconds of audio sent."""
 
     @property
     def place(self) -> Place:
-        """What it is a sum of."""
+        """Its primary key."""
         return self.key, self.day, self.protocol, self.voice
 
 
 class Store(Protocol):
-    """Where usage is kept. Each method raises OSError where it cannot be done now, and then has
-    done nothing."""
+    """A store of usage. If a method fails, it raises OSError and has changed nothing."""
 
     def add(self, rows: list[Used]) -> None:
-        """Add to what there is, at once and all or nothing; called by one thread alone."""
+        """Add amounts in one transaction; called by one thread only."""
         ...
 
     def rows(
@@ -101,40 +100,50 @@ class Store(Protocol):
         last: str,
         key: str | None = None,
         *,
-        begun: Callable[[], None] | None = None,
+        on_snapshot: Callable[[], None] | None = None,
     ) -> list[Used]:
-        """What was used from one day to another, by all keys or one, by key and day. ``begun`` is
-        called once: what is added from then on is not in the answer, and all before is."""
+        """Return the usage from day ``first`` to day ``last``, of one key or all, sorted by key and
+        day.
+
+        ``on_snapshot`` is called once the snapshot exists: the result has everything added before
+        that, and nothing added later.
+        """
         ...
 
     def glance(self, key: str, date: str) -> tuple[int, int]:
-        """Characters of a key on a day and in its month up to then, without waiting for anybody: on
-        the event loop."""
+        """Return a key's characters of a day and of its month so far; called on the event loop, so
+        it must not block."""
         ...
 
     def totals(
-        self, keys: Iterable[str], date: str, *, begun: Callable[[], None]
+        self, keys: Iterable[str], date: str, *, on_snapshot: Callable[[], None]
     ) -> dict[str, tuple[int, int]]:
-        """The same of several, in a thread; ``begun`` as for ``rows``."""
+        """Return the same for several keys; called on a thread.
+
+        ``on_snapshot``: as for ``rows``.
+        """
         ...
 
     def tend(self) -> None:
-        """What takes time and can wait, called from a thread every second."""
+        """Do slow maintenance; called on a thread every second."""
         ...
 
     def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
-        """Tell how many places each key takes in this process, and learn how many in other servers,
-        called as ``tend``: a process is SERVER.NUMBER, and those of one server are counted
-        together anyhow."""
+        """Publish how many places each key has taken in this process; return how many it has in
+        other servers.
+
+        ``process`` is SERVER.NUMBER; the processes of this server are not counted. Called like
+        ``tend``.
+        """
         ...
 
     def close(self) -> None:
-        """The end."""
+        """Close the store."""
         ...
 
 
 class Connection:
-    """A connection of SQLite's that one thread uses at a time; its errors become OSError."""
+    """An SQLite connection that one thread uses at a time; its errors become OSError."""
 
     def __init__(self, base: sqlite3.Connection, wait_s: float) -> None:
         self.base = base
@@ -143,7 +152,8 @@ class Connection:
 
     @contextlib.contextmanager
     def use(self, *, begin: str = "") -> Iterator[sqlite3.Connection]:
-        """The database, in a transaction that ``begin`` begins, all or nothing of it."""
+        """Yield the database, inside a transaction if ``begin`` is the statement that begins
+        one."""
         try:
             with self.lock:
                 if begin:
@@ -162,35 +172,37 @@ class Connection:
 
 
 class File:
-    """A file of SQLite's, which all servers of a machine may share; without a name, memory."""
+    """A usage store in an SQLite file, which all servers of a machine may share; in memory without
+    a name."""
 
     def __init__(self, name: str | None) -> None:
         """ConfigError for a file that cannot be written."""
         self._name = name
-        # Which files these are; SQLite itself goes on with one that has lost its name.
+        # Device and inode of the file and of its log; SQLite goes on writing to a file that was
+        # removed.
         self._identity: tuple[int, int] | None = None
         self._log: tuple[int, int] | None = None
         self._checkpointed = time.monotonic() - FOLD_S
         self._folded = self._checkpointed
-        # Processes that have told of places.
-        self._met = set[str]()
-        # Rows since the file was last seen in its place; sums that have changed since they were
-        # asked for. Threads that add and that tend share them.
-        self._notes = threading.Lock()
-        self._tending = threading.Lock()
-        self._unseen = list[Used]()
-        self._changed = set[Place]()
+        # Processes that have reported places.
+        self._reported_processes = set[str]()
+        # Rows added since the file was last seen in its place, and sums changed since ``changed``
+        # was called last. The writer and the maintenance thread share them.
+        self._notes_lock = threading.Lock()
+        self._maintenance_lock = threading.Lock()
+        self._unconfirmed = list[Used]()
+        self._changed_places = set[Place]()
         try:
             self._open()
         except sqlite3.Error as error:
             raise ConfigError(f"The usage in {name} cannot be kept: {error}.") from error
 
     def _open(self) -> None:
-        """Open the file, which is made if need be."""
+        """Open the file, and create it and its tables if necessary."""
         self._writing = Connection(connected(self._name, OPEN_S), WAIT_S)
         base = self._writing.base
-        # What is committed outlives the process; the disk is waited for at a checkpoint, on a
-        # thread.
+        # A commit survives the end of the process; only a checkpoint, on a thread, waits for the
+        # disk.
         for line in ("journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 0"):
             base.execute(f"pragma {line}")
         base.executescript(SCHEMA)
@@ -199,22 +211,23 @@ class File:
             (secrets.token_hex(8),),
         )
         self.server = str(base.execute("select id from server").fetchone()[0])
-        """Names the file, wherever its sums are told."""
+        """Random name of this file, under which a shared database keeps its sums."""
         self._identity = identity(self._name)
         self._log = identity(f"{self._name}{LOG}")
         self._reading = self._writing
         self._glancing = self._reading
         if self._name is not None:
-            # Readers of a file wait for no writer, and the event loop for no reader.
+            # In WAL mode readers wait for no writer; a separate connection lets the event loop wait
+            # for no reader.
             self._reading = Connection(connected(self._name, WAIT_S), WAIT_S)
             self._glancing = Connection(connected(self._name, 0.0), 0.0)
 
     def add(self, rows: list[Used]) -> None:
         with self._writing.use(begin="begin immediate") as base:
             base.executemany(ADD, [astuple(row) for row in rows])
-        with self._notes:
-            self._unseen += rows if self._name is not None else ()
-            self._changed.update(row.place for row in rows)
+        with self._notes_lock:
+            self._unconfirmed += rows if self._name is not None else ()
+            self._changed_places.update(row.place for row in rows)
 
     def rows(
         self,
@@ -222,9 +235,9 @@ class File:
         last: str,
         key: str | None = None,
         *,
-        begun: Callable[[], None] | None = None,
+        on_snapshot: Callable[[], None] | None = None,
     ) -> list[Used]:
-        with self._snapshot(begun) as base:
+        with self._snapshot(on_snapshot) as base:
             query, values = (ALL, (first, last)) if key is None else (OF_KEY, (key, first, last))
             return [Used(*row) for row in base.execute(query, values)]
 
@@ -239,26 +252,26 @@ class File:
             return totals_of(base, key, date)
 
     def totals(
-        self, keys: Iterable[str], date: str, *, begun: Callable[[], None]
+        self, keys: Iterable[str], date: str, *, on_snapshot: Callable[[], None]
     ) -> dict[str, tuple[int, int]]:
-        with self._snapshot(begun) as base:
+        with self._snapshot(on_snapshot) as base:
             return {key: totals_of(base, key, date) for key in keys}
 
     @contextlib.contextmanager
-    def _snapshot(self, begun: Callable[[], None] | None) -> Iterator[sqlite3.Connection]:
-        """The database as it is now, however much is added meanwhile."""
+    def _snapshot(self, on_snapshot: Callable[[], None] | None) -> Iterator[sqlite3.Connection]:
+        """Yield the database inside a read transaction, which later additions do not change."""
         with self._reading.use(begin="begin") as base:
-            # Only what is read begins it.
+            # SQLite takes the snapshot at the first read.
             base.execute("select * from server").fetchone()
-            if begun is not None:
-                begun()
+            if on_snapshot is not None:
+                on_snapshot()
             yield base
 
     def changed(self) -> list[Used]:
-        """Sums that this process has changed since it asked last."""
-        with self._notes:
-            places = self._changed
-            self._changed = set()
+        """Return the sums that changed since the last call."""
+        with self._notes_lock:
+            places = self._changed_places
+            self._changed_places = set()
         try:
             with self._reading.use(begin="begin") as base:
                 query = (
@@ -270,17 +283,18 @@ class File:
             raise
 
     def retell(self, places: Iterable[Place]) -> None:
-        """Give these sums among the next ``changed``."""
-        with self._notes:
-            self._changed.update(places)
+        """Include these sums in the next ``changed``."""
+        with self._notes_lock:
+            self._changed_places.update(places)
 
     def tend(self) -> None:
         if self._name is not None:
-            with self._tending:
+            with self._maintenance_lock:
                 self._tend(self._name)
 
     def _tend(self, name: str) -> None:
-        self._look()
+        """Check the file, and from time to time do a checkpoint and fold old months."""
+        self._check_file()
         now = time.monotonic()
         if now > self._checkpointed + CHECKPOINT_S:
             self._checkpointed = now
@@ -295,15 +309,18 @@ class File:
             self._folded = now
             self.fold(months_before(today(), KEPT_MONTHS))
 
-    def _look(self) -> None:
-        """Find out whether the file is still in its place; if not, make another one, and begin it
-        with what was added since it was seen there last."""
+    def _check_file(self) -> None:
+        """Check that the file is still in its place.
+
+        If it was removed or replaced, open a new one and add the rows that were added since the
+        last check.
+        """
         with self._writing.lock:
-            there = identity(self._name) == self._identity
-            with self._notes:
-                rows = self._unseen
-                self._unseen = []
-            if there:
+            is_in_place = identity(self._name) == self._identity
+            with self._notes_lock:
+                rows = self._unconfirmed
+                self._unconfirmed = []
+            if is_in_place:
                 return
             others = self._reading.base, self._glancing.base
             self._writing.base.close()
@@ -320,20 +337,20 @@ class File:
             if rows:
                 self.add(rows)
         except (sqlite3.Error, OSError) as error:
-            with self._notes:
-                self._unseen = rows + self._unseen
+            with self._notes_lock:
+                self._unconfirmed = rows + self._unconfirmed
             raise OSError(str(error)) from error
 
     def _put_log_aside(self) -> None:
-        """Keep SQLite's log of a file that is gone from being taken for that of the file which has
-        its name now."""
+        """Rename SQLite's log of a file that is gone, so that it is not taken for the new file's
+        log."""
         if self._log is not None and identity(f"{self._name}{LOG}") == self._log:
             os.replace(f"{self._name}{LOG}", f"{self._name}{LOG}.gone")
             with contextlib.suppress(FileNotFoundError):
                 os.remove(f"{self._name}-shm")
 
     def fold(self, before: str) -> None:
-        """Make one day of each month that was over before a day."""
+        """Merge the days of each month that ended before day ``before`` into one row per month."""
         with self._reading.use() as base:
             months = [str(month) for (month,) in base.execute(OLD_MONTHS, (before,))]
         for month in months:
@@ -347,16 +364,16 @@ class File:
         if self._name is None:
             return {}
         now = time.time()
-        if taken or process in self._met:
+        if taken or process in self._reported_processes:
             with self._writing.use(begin="begin immediate") as base:
-                # Where the clock was set back, who died before it speaks from the future.
+                # A process that died before the clock was set back has reports from the future.
                 base.execute(
                     "delete from places where process = ? or abs(at - ?) > ?",
                     (process, now, GONE_S),
                 )
                 rows = [(process, *each, now) for each in taken.items()]
                 base.executemany("insert into places values (?, ?, ?, ?)", rows)
-        self._met = {process} if taken else set()
+        self._reported_processes = {process} if taken else set()
         with self._reading.use() as base:
             query = (
                 "select key, sum(taken) from places where process not like ? and abs(at - ?) <= ?"
@@ -370,45 +387,45 @@ class File:
 
 
 def kin(process: str) -> str:
-    """What the names of all processes of one's server are like."""
+    """Return an SQL pattern for the names of all processes of the same server."""
     return process.partition(".")[0] + "%"
 
 
 def connected(name: str | None, wait_s: float) -> sqlite3.Connection:
-    """A connection to a file, or to memory of its own."""
+    """Open a connection to a file, or to a new database in memory."""
     return sqlite3.connect(
         name or ":memory:", timeout=wait_s, isolation_level=None, check_same_thread=False
     )
 
 
 def identity(name: str | None) -> tuple[int, int] | None:
-    """Which file has a name now; None where there is none."""
+    """Return device and inode of a file; None if it does not exist."""
     try:
-        found = os.stat(name) if name is not None else None
+        status = os.stat(name) if name is not None else None
     except OSError:
         return None
-    return None if found is None else (found.st_dev, found.st_ino)
+    return None if status is None else (status.st_dev, status.st_ino)
 
 
 def totals_of(base: sqlite3.Connection, key: str, date: str) -> tuple[int, int]:
-    """Characters of a key on a day, and in its month up to then."""
+    """Return a key's characters of a day, and of its month up to that day."""
     day, month = base.execute(TOTALS, (date, key, date[:8] + "01", date)).fetchone()
     return int(day), int(month)
 
 
 def today() -> str:
-    """The day, in UTC."""
+    """Return the current date in UTC."""
     return day_of(int(time.time() // DAY_S))
 
 
 @functools.lru_cache(maxsize=2)
 def day_of(number: int) -> str:
-    """A day, counted from 1970 on."""
+    """Return a day, given as days since 1970."""
     return time.strftime("%Y-%m-%d", time.gmtime(DAY_S * number))
 
 
 def months_before(date: str, months: int) -> str:
-    """The first day of the month so many months before a day's."""
+    """Return the first day of the month that is ``months`` months before a date's."""
     year = int(date[:4])
     month = int(date[5:7])
     index = 12 * year + month - 1 - months
@@ -416,7 +433,7 @@ def months_before(date: str, months: int) -> str:
 
 
 def merged(rows: Iterable[Used]) -> list[Used]:
-    """One row for each key, day, protocol and voice."""
+    """Add up rows with the same key, day, protocol and voice."""
     sums = dict[Place, Used]()
     for row in rows:
         if (old := sums.get(row.place)) is not None:

@@ -28,7 +28,7 @@ from sayahead.server.websocket import SocketProtocol, socket_route
 from sayahead.sound.formats import ENCODINGS, RATES, AudioFormat
 
 FRAME_S = 0.24
-# More is granted only up to limits.idle_most_s.
+# Longer waits are cut to limits.idle_most_s.
 LONGEST_IDLE_S = 86400.0
 
 
@@ -52,7 +52,7 @@ class SessionUpdate(Choice):
     """Seconds without text after which all of it is spoken and the sentence goes on; 0: never."""
 
     def options(self) -> m.Options:
-        """As the driver takes it. ConfigError for what is unknown or out of range."""
+        """Return the options for the driver. ConfigError for an unknown or invalid value."""
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
         options = m.Options(
@@ -74,7 +74,7 @@ class Native(SocketProtocol):
         self._options = SessionUpdate().options()
 
     def greeting(self) -> Iterable[str]:
-        """session.created, with the limits in force."""
+        """Yield session.created, with the limits in force."""
         voices = self._hub.voices
         yield say(
             "session.created",
@@ -102,23 +102,28 @@ class Native(SocketProtocol):
         return by_type(data, self.KINDS)(self, name, data)
 
     def _append(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Add text to an utterance, which it may open."""
         text = text_in(data, "input_text.append")
         yield m.Open(name, self._options)
         yield m.Text(name, text)
 
     def _flush(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        """Flush an utterance."""
         if not isinstance(end := data.get("end", True), bool):
             raise MessageError("input_text.flush: end must be true or false.", utterance=name)
         yield m.Flush(name, mark_of(data, "flush_id"), end)
 
     def _end(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
-        # A text may be empty: it begins, and ends.
+        """End the text of an utterance."""
+        # Opens it as well, because a text may be empty.
         yield m.Open(name, self._options)
         yield m.Finish(name)
 
     def _cancel(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
-        """Silence the utterance even if ``played_s`` is invalid: the error is told, and the place
-        is taken as not given."""
+        """Cancel an utterance.
+
+        It stops even if ``played_s`` is invalid: then that is reported, and counts as missing.
+        """
         played_s = None
         try:
             if data.get("played_s") is not None:
@@ -138,7 +143,7 @@ class Native(SocketProtocol):
         yield m.End()
 
     def _revise(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
-        """A revision of a text; one from its first character on may begin it."""
+        """Revise a text; a revision from its first character on may also open it."""
         at = data.get("at")
         text = data.get("text")
         mark = mark_of(data, "revise_id")
@@ -158,7 +163,7 @@ class Native(SocketProtocol):
             yield m.Revise(name, at, text, mark)
 
     def _update(self, name: str, data: dict[str, Any]) -> Iterable[m.Command | m.Later]:
-        """Choose for the utterances to come; answers with all choices in force."""
+        """Change the options of later utterances, and answer with all that are in force."""
         session = data.get("session")
         if not isinstance(session, dict):
             raise MessageError("session.update needs session, an object.")
@@ -170,14 +175,16 @@ class Native(SocketProtocol):
         yield from [m.Later(update)] if self._takes_time(merged) else update()
 
     def _takes_time(self, merged: dict[str, Any]) -> bool:
-        """Whether a lexicon, or the language of a speaker, has to be read for these choices."""
+        """Return whether a lexicon, or the language of a speaker, must be read for these
+        choices."""
         if merged.get("lexicon"):
             return True
         options = from_mapping(SessionUpdate, merged, where="session").options()
         return not self._hub.has_read(options)
 
     def _chosen(self, merged: dict[str, Any]) -> dict[str, Any]:
-        """Take these choices, if they can be had."""
+        """Adopt the merged options and return those in force. ConfigError or VoiceError if they are
+        not available."""
         choice = from_mapping(SessionUpdate, merged, where="session")
         voice = self._hub.voices.name(choice.voice, language=choice.language)
         options = choice.options()
@@ -197,7 +204,7 @@ class Native(SocketProtocol):
         "input_text.end": _end,
         "input_text.cancel": _cancel,
     }
-    """What reads a message, by its type."""
+    """Handlers of messages, by type."""
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
@@ -243,7 +250,7 @@ class Native(SocketProtocol):
 
 
 def played_in(data: dict[str, Any], name: str) -> float:
-    """The seconds that a message says were played. MessageError for what is no such number."""
+    """Return ``played_s`` of a message. MessageError if it is not a number of seconds."""
     played_s = number(data.get("played_s"))
     if played_s is None or played_s < 0:
         message = f"{data['type']}: played_s must be a number of seconds, at least 0."
@@ -252,7 +259,7 @@ def played_in(data: dict[str, Any], name: str) -> float:
 
 
 def word_row(word: m.SpokenWord) -> dict[str, Any]:
-    """A word as the client gets it."""
+    """Return a word in the form for clients."""
     times = {"onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6)}
     more: dict[str, Any] = {"speaker": word.speaker} if word.speaker else {}
     more |= {"ends": True} if word.ends else {}
@@ -267,7 +274,7 @@ def word_row(word: m.SpokenWord) -> dict[str, Any]:
 
 
 def say(kind: str, **rest: Any) -> str:
-    """A message."""
+    """Return a message."""
     return compact({"type": kind, **rest})
 
 
