@@ -118,25 +118,32 @@ async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
 
 async def body_of(hub: Hub, request: Request) -> bytes:
     """Return the bytes of a request's body. RequestError if it is too big or late."""
-    body = bytearray()
-    try:
-        async with asyncio.timeout(hub.limits.first_message_s):
-            async for part in request.stream():
-                body += part
-                if len(body) > hub.limits.message_bytes:
-                    raise RequestError(
-                        "too_big", f"The body has more than {hub.limits.message_bytes} bytes."
-                    )
-    except TimeoutError as error:
-        raise RequestError(
-            "idle", f"The body did not arrive within {hub.limits.first_message_s:g} seconds."
-        ) from error
-    except ClientDisconnect as error:
-        raise RequestError("invalid_message", "The body is incomplete.") from error
+    body = await received(request, hub.limits.message_bytes, hub.limits.first_message_s)
     # A body beyond the client's rate waits for a while and is then refused, since waiting bodies
     # take memory.
     if not await account_of(hub, request).bytes.turn(len(body), most_s=PATIENCE_S):
         raise RequestError("overloaded", "Too much was sent: try again in a few seconds.")
+    return body
+
+
+async def received(
+    request: Request, max_bytes: int, max_s: float, *, what: str = "The body", hint: str = ""
+) -> bytes:
+    """Receive a request's body within ``max_s``. RequestError if it is larger, late or incomplete.
+
+    ``what`` and ``hint``: what errors call it, and what they advise if it is too large.
+    """
+    body = bytearray()
+    try:
+        async with asyncio.timeout(max_s):
+            async for part in request.stream():
+                body += part
+                if len(body) > max_bytes:
+                    raise RequestError("too_big", f"{what} has more than {max_bytes} bytes{hint}.")
+    except TimeoutError as error:
+        raise RequestError("idle", f"{what} did not arrive within {max_s:g} seconds.") from error
+    except ClientDisconnect as error:
+        raise RequestError("invalid_message", "The body is incomplete.") from error
     return bytes(body)
 
 

@@ -1,4 +1,4 @@
-"""Chunks of sound at another sample rate, or as an encoder's bytes."""
+"""Chunks of sound, resampled or encoded."""
 
 from __future__ import annotations
 
@@ -14,37 +14,39 @@ from sayahead.types import AudioChunk, EncodedChunk, WordTiming
 
 
 class Resampled:
-    """Chunks at a sample rate of the caller's choice; at their own they stay as they are."""
+    """Resamples chunks; at their own rate they are unchanged."""
 
     def __init__(self, source: int, target: int | None) -> None:
-        """ConfigError for a rate that is none of ``sound.formats.RATES``, if it is another."""
+        """``target``: the new rate; None for the source's own. ConfigError if it is neither that
+        nor one of ``sound.formats.RATES``."""
         if target is not None and target != source:
             AudioFormat("pcm_f32le", target).check()
         self.rate = target or source
-        """Samples per second of what comes out."""
+        """Samples per second of the output."""
         self._source = source
         self._samples = 0
         self._resampler = None if self.rate == source else Resampler(source, self.rate)
 
     def push(self, chunk: AudioChunk) -> AudioChunk:
-        """A chunk at the rate; it may be shorter by up to 3 ms, which come with the next one."""
+        """Resample a chunk. The result may be shorter by up to 3 ms, which come with the next
+        one."""
         if self._resampler is None:
             return chunk
         samples = self._resampler.push(chunk.samples)
-        made = AudioChunk(
+        resampled = AudioChunk(
             samples, self._samples, self.rate, tuple(self._word(word) for word in chunk.words)
         )
         self._samples += len(samples)
-        return made
+        return resampled
 
     def finish(self) -> AudioChunk | None:
-        """What is left."""
+        """Return the rest, or None if there is none."""
         samples = np.zeros(0, np.float32) if self._resampler is None else self._resampler.finish()
         self._resampler = None
         return AudioChunk(samples, self._samples, self.rate, ()) if len(samples) else None
 
     def _word(self, word: WordTiming) -> WordTiming:
-        """Its times in samples of the rate."""
+        """Convert a word's times to samples of the new rate."""
         onset, offset = (
             round(at * self.rate / self._source) for at in (word.onset_samples, word.offset_samples)
         )
@@ -52,15 +54,15 @@ class Resampled:
 
 
 class Source(Iterable[AudioChunk], AsyncIterable[AudioChunk], Protocol):
-    """What gives chunks by ``for`` and by ``async for``."""
+    """An iterable of chunks, synchronous and asynchronous."""
 
 
 class Encoded:
-    """Chunks as bytes of one format: ``for`` or ``async for``, once. All of them joined are a file
-    or a stream."""
+    """Chunks encoded in one format, to be iterated once by ``for`` or ``async for``. Joined, they
+    are a file or a stream."""
 
     def __init__(self, source: Source, form: AudioFormat, source_rate: int) -> None:
-        """ConfigError for a format that cannot be."""
+        """ConfigError for an unavailable format."""
         self._source = source
         self._source_rate = source_rate
         self._encoder: Encoder = encoder(form, source_rate=source_rate)

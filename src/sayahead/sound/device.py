@@ -1,4 +1,4 @@
-"""Playing sound as it is made, through miniaudio (the ``play`` extra)."""
+"""Plays sound while it is being made, through miniaudio (the ``play`` extra)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ELSEWHERE = f"{IN_FILES}; to go on without sound: SAYAHEAD_DEVICE=null"
 
 
 def real_backends(miniaudio: Any) -> list[Any]:
-    """The backends for sound devices; miniaudio's own choice would end at its null device, which
-    plays nothing."""
+    """Return the backends for real sound devices; miniaudio's own choice includes a null device,
+    which plays nothing."""
     return [backend for backend in miniaudio.Backend if backend.name not in ("NULL", "CUSTOM")]
 
 
 def require_miniaudio() -> Any:
-    """The miniaudio module, or an OutputError that says how to get it."""
+    """Return the module miniaudio; OutputError with instructions if it is not installed."""
     try:
         import miniaudio
     except ImportError as error:
@@ -40,16 +40,16 @@ def require_miniaudio() -> Any:
 
 @contextlib.contextmanager
 def hushed() -> Iterator[None]:
-    """Keep standard error quiet for a while: sound libraries report every device that they do not
+    """Silence standard error while inside: sound libraries report every device that they do not
     find."""
     try:
         saved = os.dup(2)
-        nothing = os.open(os.devnull, os.O_WRONLY)
+        devnull = os.open(os.devnull, os.O_WRONLY)
     except OSError:
         yield
         return
-    os.dup2(nothing, 2)
-    os.close(nothing)
+    os.dup2(devnull, 2)
+    os.close(devnull)
     try:
         yield
     finally:
@@ -58,8 +58,8 @@ def hushed() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def unopened(close: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """OutputError where a device cannot be opened; ``close`` is then called."""
+def device_errors(close: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Turn a failure to open a device into OutputError, after calling ``close``."""
     miniaudio = require_miniaudio()
     try:
         yield
@@ -84,7 +84,7 @@ class Player:
     ``asyncio.to_thread``, or leave that to ``Speech.aplay``. Needs the ``play`` extra.
     """
 
-    # Buffered audio; more would only delay the effect of Ctrl-C on the synthesis.
+    # Longest buffer; more would only delay the effect of Ctrl-C on synthesis.
     AHEAD_S = 4.0
     PERIOD_MS = 20
     STUCK_S = 5.0
@@ -117,32 +117,32 @@ class Player:
             on_word=on_word,
         )
         self._queue.volume = volume
-        # A device of miniaudio's that stays open keeps the program from ending.
-        self._finalizer = weakref.finalize(self, shut, self._queue, self._device)
-        feed = fed(self._queue)
+        # An open miniaudio device keeps the program from exiting.
+        self._finalizer = weakref.finalize(self, close_device, self._queue, self._device)
+        feed = samples_for_device(self._queue)
         next(feed)
         self._start(feed)
 
     def _start(self, feed: Generator[bytes, int, None]) -> None:
-        """Have the device take what ``feed`` gives."""
-        with unopened(self._finalizer):
+        """Let the device play what ``feed`` yields."""
+        with device_errors(self._finalizer):
             self._device.start(feed)
 
     def _open(self, sample_rate: int, device: str | None, backends: Sequence[Any] | None) -> Any:
-        """miniaudio's device."""
+        """Open and return miniaudio's device."""
         miniaudio = require_miniaudio()
         if device == "null":
             device = None
             backends = [miniaudio.Backend.NULL]
         backends = list(backends or real_backends(miniaudio))
-        with unopened(), hushed():
+        with device_errors(), hushed():
             return miniaudio.PlaybackDevice(
                 output_format=miniaudio.SampleFormat.SIGNED16,
                 nchannels=1,
                 sample_rate=sample_rate,
                 buffersize_msec=self.PERIOD_MS,
                 backends=backends,
-                device_id=None if device is None else found(device, miniaudio, backends),
+                device_id=None if device is None else device_id_of(device, miniaudio, backends),
                 app_name="sayahead",
             )
 
@@ -237,21 +237,22 @@ class Player:
         self._finalizer()
 
 
-def fed(queue: SoundQueue) -> Generator[bytes, int, None]:
-    """What miniaudio's device asks for: from the queue, and silence if nothing is queued."""
+def samples_for_device(queue: SoundQueue) -> Generator[bytes, int, None]:
+    """Yield what miniaudio's device plays: sound from the queue, and nothing if that is empty."""
     data = b""
     while True:
         data = queue.take((yield data))
 
 
-def shut(queue: SoundQueue, device: Any) -> None:
-    """Close a device and what is queued for it."""
+def close_device(queue: SoundQueue, device: Any) -> None:
+    """Close a device and drop what is queued for it."""
     queue.close()
     device.close()
 
 
-def found(name: str, miniaudio: Any, backends: Sequence[Any]) -> Any:
-    """The device whose name contains ``name``; ConfigError that lists them if there is none."""
+def device_id_of(name: str, miniaudio: Any, backends: Sequence[Any]) -> Any:
+    """Return the id of the device whose name contains ``name``. ConfigError with a list if there is
+    none."""
     devices = miniaudio.Devices(list(backends)).get_playbacks()
     for device in devices:
         if name.lower() in device["name"].lower():

@@ -1,4 +1,4 @@
-"""Sound in files and pipes: WAV, FLAC, raw samples."""
+"""Sound files and pipes: WAV, FLAC and raw samples."""
 
 from __future__ import annotations
 
@@ -19,22 +19,24 @@ from sayahead.types import Floats
 
 
 class OutputError(SayaheadError):
-    """Output that this machine cannot deliver: no sound device, a full disk, an extra that is not
-    installed."""
+    """Output that this machine cannot deliver: no sound device, a full disk, or a missing extra."""
 
 
 WAV_CODES = {"pcm_s16le": (1, 2), "pcm_f32le": (3, 4), "alaw": (6, 1), "mulaw": (7, 1)}
-"""What samples a WAV file may hold: its number for them, and bytes of each."""
+"""WAV format code and bytes per sample of each encoding."""
 
 
 def wav_header(sample_rate: int, data_bytes: int | None, samples: str = "pcm_s16le") -> bytes:
-    """The header of mono samples, 44 bytes for those of 16 bits; without a size, the one that
-    readers take as "until the end". ``samples``: one of WAV_CODES."""
+    """Return the WAV header of mono samples; 44 bytes for 16-bit ones.
+
+    ``data_bytes``: their size; None for the value that readers take as "until the end".
+    ``samples``: one of WAV_CODES.
+    """
     code, width = WAV_CODES[samples]
     form = struct.pack("<HHIIHH", code, 1, sample_rate, width * sample_rate, width, 8 * width)
     chunks = [(b"fmt ", form)]
     if samples != "pcm_s16le":
-        # What is not PCM says how much more it says, and how many samples there are.
+        # Formats other than PCM need an extension size and the number of samples.
         count = 0xFFFFFFFF if data_bytes is None else data_bytes // width
         chunks = [(b"fmt ", form + bytes(2)), (b"fact", struct.pack("<I", count))]
     head = b"".join(name + struct.pack("<I", len(data)) + data for name, data in chunks)
@@ -47,23 +49,24 @@ def wav_header(sample_rate: int, data_bytes: int | None, samples: str = "pcm_s16
 
 
 class Sink(Protocol):
-    """Where sound goes; OutputError if it cannot, BrokenPipeError if nobody listens any more."""
+    """Receives sound. OutputError if it cannot be written, BrokenPipeError if the reader has
+    gone."""
 
     def write(self, samples: Floats) -> None:
-        """Write (S,) samples; may wait."""
+        """Write samples (S,); may block."""
         ...
 
     def drain(self) -> None:
-        """Wait until all that was written has arrived."""
+        """Wait until everything written has arrived."""
         ...
 
     def close(self) -> None:
-        """Close at once; harmless when repeated."""
+        """Close at once; may be called again."""
         ...
 
 
 class RawWriter:
-    """Signed 16-bit little-endian mono samples, unbuffered."""
+    """Writes signed 16-bit little-endian mono samples, unbuffered."""
 
     def __init__(self, file: io.RawIOBase, name: str) -> None:
         self._file = file
@@ -71,7 +74,7 @@ class RawWriter:
 
     def write(self, samples: Floats) -> None:
         try:
-            self._put(to_pcm16(samples).tobytes())
+            self._write_all(to_pcm16(samples).tobytes())
         except OSError as error:
             fail(self._name, error)
 
@@ -81,55 +84,56 @@ class RawWriter:
     def close(self) -> None:
         self._file.close()
 
-    def _put(self, data: bytes) -> None:
+    def _write_all(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
             written = self._file.write(view)
             if written is None:
-                # The pipe was made non-blocking, and it is full.
+                # A pipe in non-blocking mode is full.
                 time.sleep(0.01)
             else:
                 view = view[written:]
 
 
 class WavWriter(RawWriter):
-    """A WAV file whose header is right after every chunk, or says "until the end" if it cannot be
-    changed later."""
+    """A WAV file with a correct header after every chunk, or one that says "until the end" if it
+    cannot be rewritten."""
 
     def __init__(self, file: io.RawIOBase, name: str, *, sample_rate: int) -> None:
         super().__init__(file, name)
         self._sample_rate = sample_rate
-        self._patch = rewritable(file)
+        self._is_rewritable = rewritable(file)
         try:
-            self._put(wav_header(sample_rate, 0 if self._patch else None))
+            self._write_all(wav_header(sample_rate, 0 if self._is_rewritable else None))
         except OSError as error:
             file.close()
             fail(name, error)
 
-    def _put(self, data: bytes) -> None:
-        super()._put(data)
-        if self._patch and self._file.tell() > 44:
-            self._fit()
+    def _write_all(self, data: bytes) -> None:
+        super()._write_all(data)
+        if self._is_rewritable and self._file.tell() > 44:
+            self._update_header()
 
-    def _fit(self) -> None:
-        """Correct the header, and drop half a sample left by an interrupted write."""
+    def _update_header(self) -> None:
+        """Write the current size into the header, and remove half a sample left by an interrupted
+        write."""
         end = self._file.seek(0, os.SEEK_END)
         if end % 2:
             end = self._file.truncate(end - 1)
         self._file.seek(0)
-        super()._put(wav_header(self._sample_rate, max(0, end - 44)))
+        super()._write_all(wav_header(self._sample_rate, max(0, end - 44)))
         self._file.seek(end)
 
     def close(self) -> None:
         if not self._file.closed:
             with contextlib.suppress(OSError):
-                if self._patch:
-                    self._fit()
+                if self._is_rewritable:
+                    self._update_header()
             super().close()
 
 
 class FlacWriter:
-    """A FLAC file, 16 bits, through soundfile."""
+    """A 16-bit FLAC file, written by soundfile."""
 
     def __init__(self, path: Path, *, sample_rate: int) -> None:
         try:
@@ -161,21 +165,21 @@ class FlacWriter:
 
     def close(self) -> None:
         if self._empty and not self._file.closed:
-            # Without any write the file would be empty, which is not a valid FLAC file.
+            # Without any samples it would not be a valid FLAC file.
             with contextlib.suppress(self._error):
                 self._file.write(np.zeros(1, np.int16))
         self._file.close()
 
 
 def fail(name: str, error: OSError) -> NoReturn:
-    """Raise the caller's error for a failed write."""
+    """Raise the right error for a failed write: BrokenPipeError as it is, else OutputError."""
     if isinstance(error, BrokenPipeError):
         raise error
     raise OutputError(f"{name} cannot be written: {error.strerror or error}.") from error
 
 
 def rewritable(file: io.RawIOBase) -> bool:
-    """Whether the start of the file can be rewritten later."""
+    """Return whether the beginning of the file can be rewritten later."""
     if not file.seekable() or file.tell():
         return False
     try:
@@ -186,13 +190,15 @@ def rewritable(file: io.RawIOBase) -> bool:
 
 
 def open_output(path: Path) -> io.FileIO:
-    """The file, empty and unbuffered; ConfigError with the reason if it cannot be created."""
+    """Create a file, empty and unbuffered. ConfigError with the reason if that fails."""
     try:
         return open(path, "wb", buffering=0)
     except FileNotFoundError as error:
-        there = path.parent.is_dir()
-        why = f"{path.parent} takes no files" if there else f"there is no folder {path.parent}"
-        raise ConfigError(f"{path} cannot be written: {why}.") from error
+        has_folder = path.parent.is_dir()
+        reason = (
+            f"{path.parent} takes no files" if has_folder else f"there is no folder {path.parent}"
+        )
+        raise ConfigError(f"{path} cannot be written: {reason}.") from error
     except IsADirectoryError as error:
         raise ConfigError(
             f"{path} cannot be written: it is a folder; name a file in it."
@@ -202,13 +208,13 @@ def open_output(path: Path) -> io.FileIO:
 
 
 def wav_file(path: Path, *, sample_rate: int) -> WavWriter:
-    """A new WAV file."""
+    """Create a WAV file."""
     return WavWriter(open_output(path), str(path), sample_rate=sample_rate)
 
 
 def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
-    """Write samples (S,) as a WAV file, creating missing folders. ConfigError or OutputError on
-    failure."""
+    """Write samples (S,) to a WAV file, creating folders if necessary. ConfigError or OutputError
+    on failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = wav_file(path, sample_rate=sample_rate)
     writer.write(samples)
@@ -216,8 +222,8 @@ def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
 
 
 def read_wav(path: Path) -> tuple[Floats, int]:
-    """Samples (S,) in [-1, 1) and sample rate of a 16-bit mono WAV file; ConfigError if it is not
-    one."""
+    """Return the samples (S,) in [-1, 1) and the sample rate of a 16-bit mono WAV file. ConfigError
+    if it is not one."""
     try:
         with wave.open(str(path)) as file:
             channels = file.getnchannels()

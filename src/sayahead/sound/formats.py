@@ -1,5 +1,4 @@
-"""How audio is sent and kept: streaming encoders from samples to bytes, and files by the endings of
-their names."""
+"""Audio formats: streaming encoders from samples to bytes, and file formats by suffix."""
 
 from __future__ import annotations
 
@@ -23,17 +22,19 @@ from sayahead.types import Floats
 
 @dataclass(frozen=True, slots=True)
 class AudioFormat:
-    """One way to send audio; mono."""
+    """A format for mono audio."""
 
     encoding: str = "pcm_s16le"
     """One of ENCODINGS."""
     sample_rate: int | None = None
-    """Samples per second, one of RATES; None: the voice's own, or the next that the codec has."""
+    """Samples per second, one of RATES; None: the voice's own, or the next higher one of the
+    codec."""
     bit_rate: int | None = None
-    """Bits per second of mp3, opus and aac; None: a good one."""
+    """Bits per second of mp3, opus and aac; None: a usual one."""
 
     def check(self) -> None:
-        """ConfigError for an unknown format, or one that needs an extra that is not installed."""
+        """Raise ConfigError for an unknown format, or if it needs an extra that is not
+        installed."""
         if self.encoding not in ENCODINGS:
             raise ConfigError(
                 f"The encoding {self.encoding!r} is unknown{nearest(self.encoding, ENCODINGS)}."
@@ -83,16 +84,16 @@ ENCODINGS = {
     "opus": "audio/ogg",
     "aac": "audio/aac",
 }
-"""What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", or
-other samples, opus comes in Ogg pages, aac as ADTS."""
+"""Encodings and their MIME types. wav is 16-bit with a header that says "until it ends", the other
+wav ones have other samples; opus is in Ogg pages, aac in ADTS."""
 IN_WAV = {"wav": "pcm_s16le", "wav_f32le": "pcm_f32le", "wav_mulaw": "mulaw", "wav_alaw": "alaw"}
-"""The samples in a WAV file."""
+"""Samples of each WAV encoding."""
 WIDTHS = {"pcm_s16le": 2, "pcm_f32le": 4, "mulaw": 1, "alaw": 1}
 RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
-"""Samples per second that a client may choose: each has a filter that is kept."""
+"""Sample rates that a client may choose. The list is closed because each has a cached filter."""
 OWN_RATES = {"mp3": RATES, "aac": RATES, "opus": (8000, 12000, 16000, 24000, 48000)}
 MAX_BITS = {"opus": 256000}
-# Codec, container, and how PyAV wants the samples.
+# Codec, container, and sample format in PyAV.
 CODECS = {
     "flac": ("flac", "flac", "s16"),
     "mp3": ("libmp3lame", "mp3", "s16p"),
@@ -106,64 +107,65 @@ LIGHT = {
     "opus": {"compression_level": "3"},
     "aac": {"aac_coder": "fast"},
 }
-"""How much codecs look for: at these rates more of it is not heard, and takes two to four times as
-long."""
+"""Options that limit the codecs' effort: at these bit rates more of it cannot be heard, and takes
+two to four times as long."""
 
 
 class Encoder(Protocol):
-    """Bytes of samples in [-1, 1], chunk by chunk."""
+    """Encodes samples in [-1, 1], chunk by chunk."""
 
     def push(self, samples: Floats) -> bytes:
-        """What can be sent now; may be empty."""
+        """Return the bytes that can be sent now; may be empty."""
         ...
 
     def finish(self) -> bytes:
-        """What is left."""
+        """Return the remaining bytes."""
         ...
 
 
 def encoder(
     form: AudioFormat, *, source_rate: int, file: io.RawIOBase | io.BufferedIOBase | None = None
 ) -> Encoder:
-    """An encoder of samples at ``source_rate`` per second. ConfigError for an unknown format.
+    """Return an encoder for samples at ``source_rate``. ConfigError for an unknown format.
 
-    ``file``: one that can seek, to which codecs write themselves; ``push`` and ``finish`` then give
-    nothing."""
+    ``file``: a seekable file that codecs write directly; ``push`` and ``finish`` then return
+    nothing.
+    """
     form.check()
     rate = rate_of(form, source_rate)
     resampler = Resampler(source_rate, rate) if rate != source_rate else None
-    quick = QUICK.get(form.encoding)
-    if quick is not None and file is None and (module := quick.module()) is not None:
-        return quick(module, rate, form.bit_rate, resampler)
+    fast_encoder = FAST.get(form.encoding)
+    if fast_encoder is not None and file is None and (module := fast_encoder.module()) is not None:
+        return fast_encoder(module, rate, form.bit_rate, resampler)
     if form.encoding in CODECS:
         return Packed(form.encoding, rate, form.bit_rate, resampler, file)
     return Bare(form.encoding, rate, resampler)
 
 
 def wav_of(samples: str) -> str:
-    """The encoding that puts such samples in a WAV file."""
+    """Return the WAV encoding of an encoding of samples."""
     return next(name for name, within in IN_WAV.items() if within == samples)
 
 
 def whole_file(data: bytes, form: AudioFormat) -> bytes:
-    """All bytes of a sound, where a header that said "until the end" says how much there is."""
+    """Return all bytes of a sound, with the actual size in a header that said "until the end"."""
     if form.encoding not in IN_WAV:
         return data
-    at = data.index(b"data") + 8
+    data_start = data.index(b"data") + 8
     rate = int.from_bytes(data[24:28], "little")
-    return wav_header(rate, len(data) - at, IN_WAV[form.encoding]) + data[at:]
+    return wav_header(rate, len(data) - data_start, IN_WAV[form.encoding]) + data[data_start:]
 
 
 def rate_of(form: AudioFormat, source_rate: int) -> int:
-    """Samples per second of what is sent."""
+    """Return the sample rate of the output."""
     rate = form.sample_rate or source_rate
-    known = OWN_RATES.get(form.encoding, (rate,))
-    # What a codec does not have becomes the next higher rate that it has.
-    return next((each for each in known if each >= rate), known[-1])
+    codec_rates = OWN_RATES.get(form.encoding, (rate,))
+    # A rate that the codec lacks becomes the next higher one.
+    return next((candidate for candidate in codec_rates if candidate >= rate), codec_rates[-1])
 
 
 class Bare:
-    """Samples one by one: PCM, mu-law, A-law, and WAV."""
+    """Encodes sample by sample: PCM, mu-law, A-law, and WAV."""
 
     def __init__(self, encoding: str, rate: int, resampler: Resampler | None) -> None:
         samples = IN_WAV.get(encoding, encoding)
@@ -184,7 +186,7 @@ class Bare:
 
 
 class Packed:
-    """mp3, opus, aac and flac by FFmpeg's encoders (PyAV)."""
+    """Encodes mp3, opus, aac and flac with FFmpeg's codecs (PyAV)."""
 
     def __init__(
         self,
@@ -194,8 +196,8 @@ class Packed:
         resampler: Resampler | None,
         file: io.RawIOBase | io.BufferedIOBase | None = None,
     ) -> None:
-        """``file``: where the bytes go, and headers are completed at the end; None: they come from
-        ``push``."""
+        """``file``: receives the bytes, and its headers are completed at the end; None if ``push``
+        returns them."""
         av = codecs()
         codec, container, self._form = CODECS[encoding]
         self._av = av
@@ -203,11 +205,11 @@ class Packed:
         self._resampler = resampler
         self._samples = 0
         self._file = io.BytesIO()
-        # Pages of at most 60 ms, or an Ogg reader would wait a second for the first audio.
+        # With longer pages than 60 ms, an Ogg reader would wait a second for the first audio.
         options = {"page_duration": "60000"} if container == "ogg" else {}
         if container == "mp3":
-            # How long it is, and what the encoder has put before the first sample, can only be said
-            # at the end.
+            # The Xing header has the duration and the encoder's delay, which are only known at the
+            # end.
             options |= {"write_xing": "0" if file is None else "1", "id3v2_version": "0"}
         target = _Unseekable(self._file) if file is None else file
         self._container: Any = av.open(target, "w", format=container, options=options)
@@ -217,7 +219,7 @@ class Packed:
         self._stream.codec_context.format = self._form
         if encoding != "flac":
             self._stream.bit_rate = bit_rate or usual_bit_rate(rate)
-        # Frames of any length go in; those that the codec wants come out.
+        # Cuts frames of any length into those that the codec needs.
         self._fifo: Any = av.AudioFifo()
 
     def push(self, samples: Floats) -> bytes:
@@ -244,7 +246,7 @@ class Packed:
             frame.pts = self._samples
             self._samples += len(samples)
             self._fifo.write(frame)
-        # A codec has a frame size only once it is open.
+        # The frame size is only known once the codec is open.
         self._stream.codec_context.open(strict=False)
         size = self._stream.codec_context.frame_size or 1024
         while (frame := self._fifo.read(size)) is not None:
@@ -259,14 +261,14 @@ class Packed:
 
 
 class Lame:
-    """mp3 frames by the package lameenc: the LAME that FFmpeg has, too, but built for the vector
-    instructions of processors, which takes a quarter of the time."""
+    """Encodes mp3 with the package lameenc. It is the same LAME that FFmpeg has, but built for
+    vector instructions, and takes a quarter of the time."""
 
     def __init__(
         self, module: Any, rate: int, bit_rate: int | None, resampler: Resampler | None
     ) -> None:
         self._resampler = resampler
-        self._begun = False
+        self._has_samples = False
         self._lame = module.Encoder()
         self._lame.set_channels(1)
         self._lame.set_in_sample_rate(rate)
@@ -277,7 +279,7 @@ class Lame:
 
     @staticmethod
     def module() -> Any:
-        """The package; None where it is not installed."""
+        """Return the package lameenc, or None if it is not installed."""
         try:
             import lameenc
         except ImportError:
@@ -289,38 +291,38 @@ class Lame:
 
     def finish(self) -> bytes:
         rest = self._encode(self._resampler.finish()) if self._resampler else b""
-        return rest + (bytes(self._lame.flush()) if self._begun else b"")
+        return rest + (bytes(self._lame.flush()) if self._has_samples else b"")
 
     def _encode(self, samples: Floats) -> bytes:
         if not len(samples):
             return b""
-        self._begun = True
+        self._has_samples = True
         return bytes(self._lame.encode(pcm16(samples)))
 
 
-QUICK = {"mp3": Lame}
-"""Encoders of what is streamed that need another package, and less time."""
+FAST = {"mp3": Lame}
+"""Faster streaming encoders, which need another package."""
 
 
 def usual_bit_rate(rate: int) -> int:
-    """Bits per second of so many samples, where nobody has chosen."""
+    """Return the default bit rate for a sample rate."""
     return 64000 if rate > 16000 else 32000
 
 
 class _Unseekable:
-    """A file that can only be written to, like a socket: no container goes back to its header."""
+    """A write-only file like a socket, so that no container goes back to its header."""
 
     def __init__(self, file: io.BytesIO) -> None:
         self.write = file.write
 
 
 def listed(rates: tuple[int, ...]) -> str:
-    """Rates as an error names them."""
+    """Return rates as a list for an error message."""
     return ", ".join(map(str, rates))
 
 
 def codecs() -> Any:
-    """PyAV, or a ConfigError that says how to get it."""
+    """Return PyAV; ConfigError with instructions if it is not installed."""
     try:
         import av
     except ImportError as error:
@@ -331,17 +333,17 @@ def codecs() -> Any:
 
 
 def pcm16(samples: Floats) -> bytes:
-    """16 bits, little-endian."""
+    """Encode as 16-bit little-endian integers."""
     return to_pcm16(samples).tobytes()
 
 
 def floats(samples: Floats) -> bytes:
-    """32-bit floats, little-endian."""
+    """Encode as 32-bit little-endian floats."""
     return np.clip(samples, -1.0, 1.0).astype("<f4").tobytes()
 
 
 def mulaw(samples: Floats) -> bytes:
-    """Eight bits on a logarithmic scale (ITU-T G.711, mu-law)."""
+    """Encode as ITU-T G.711 mu-law: eight bits on a logarithmic scale."""
     pcm = to_pcm16(samples).astype(np.int32) >> 2
     size = np.minimum(np.abs(pcm), 8158) + 33
     exponent = np.floor(np.log2(size)).astype(np.int32) - 5
@@ -350,7 +352,7 @@ def mulaw(samples: Floats) -> bytes:
 
 
 def alaw(samples: Floats) -> bytes:
-    """Eight bits on a logarithmic scale (ITU-T G.711, A-law)."""
+    """Encode as ITU-T G.711 A-law: eight bits on a logarithmic scale."""
     pcm = to_pcm16(samples).astype(np.int32)
     size = np.where(pcm < 0, -pcm - 1, pcm) >> 3
     exponent = np.maximum(0, np.floor(np.log2(np.maximum(size, 1))).astype(np.int32) - 4)
@@ -359,7 +361,7 @@ def alaw(samples: Floats) -> bytes:
 
 
 class EncodedWriter:
-    """A file of an encoder's bytes."""
+    """A sink that writes an encoder's bytes to a file."""
 
     def __init__(self, path: Path, *, sample_rate: int, encoding: str) -> None:
         self._path = path
@@ -386,7 +388,7 @@ class EncodedWriter:
 
 
 def encoded(encoding: str) -> Callable[..., Sink]:
-    """What opens files of an encoding."""
+    """Return a function that opens files of an encoding."""
     return functools.partial(EncodedWriter, encoding=encoding)
 
 
@@ -398,11 +400,12 @@ FORMATS: dict[str, Callable[..., Sink]] = {
     ".ogg": encoded("opus"),
     ".aac": encoded("aac"),
 }
-"""How a file is written, by the extension of its name."""
+"""Functions that open files for writing, by suffix."""
 
 
 def writer(path: Path) -> Callable[..., Sink]:
-    """What opens a file, by the extension of its name; ConfigError for an unknown one."""
+    """Return the function that opens a file for writing, by its suffix. ConfigError for an unknown
+    one."""
     if path.suffix.lower() not in FORMATS:
         raise ConfigError(
             f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMATS)}."

@@ -1,4 +1,4 @@
-"""Loudness of speech as ITU-R BS.1770-4 defines it, in LUFS."""
+"""Loudness in LUFS according to ITU-R BS.1770-4."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from sayahead.types import Floats
 BLOCK_S = 0.4
 STEP_S = 0.1
 GATE_LUFS = -70.0
-"""A block below this counts as silence."""
+"""Blocks below this level count as silence."""
 BELOW_MEAN_LU = 10.0
-"""Blocks so far below the mean of the others do not count."""
+"""Blocks this far below the mean of the others do not count."""
 
 
 def loudness(samples: Floats, sample_rate: int) -> float:
-    """Integrated loudness of a mono sound (S,) in LUFS, -inf where there is none (ITU-R BS.1770-4,
-    Annex 1).
+    """Return the integrated loudness of a mono sound (S,) in LUFS; -inf for silence (ITU-R
+    BS.1770-4, Annex 1).
 
-    K-weighting, mean squares over blocks of 400 ms every 100 ms; the mean over blocks above -70
-    LUFS and not more than 10 LU below those blocks' own mean: pauses do not count. A sound below
-    400 ms is one block."""
+    The sound is K-weighted, and mean squares are taken over blocks of 400 ms every 100 ms. The
+    result is the mean of the blocks above -70 LUFS that are not more than 10 LU below the mean of
+    those, so that pauses do not count. A sound shorter than 400 ms is one block.
+    """
     weighted = k_weighted(samples, sample_rate)
     size = min(len(weighted), round(BLOCK_S * sample_rate))
     step = round(STEP_S * sample_rate)
@@ -39,18 +40,18 @@ def loudness(samples: Floats, sample_rate: int) -> float:
 
 
 def level(mean_square: float) -> float:
-    """LUFS of a K-weighted mean square (BS.1770, Eq. 2)."""
+    """Convert a K-weighted mean square to LUFS (BS.1770, Eq. 2)."""
     return -0.691 + 10 * math.log10(mean_square)
 
 
 def power(lufs: float) -> float:
-    """The K-weighted mean square of a level."""
+    """Convert LUFS to a K-weighted mean square."""
     return float(10 ** ((lufs + 0.691) / 10))
 
 
 def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
-    """The sound (S,) through BS.1770's two filters, by their frequency response."""
-    # Zeros after the sound leave room for the filters to ring out.
+    """Apply BS.1770's two filters to a sound (S,), in the frequency domain."""
+    # Padding with zeros leaves room for the filters to ring out.
     size = 1 << (len(samples) + sample_rate // 2).bit_length()
     z = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     spectrum = np.fft.rfft(np.asarray(samples, np.float64), size)
@@ -60,11 +61,12 @@ def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
 
 
 def k_filters(sample_rate: int) -> list[tuple[tuple[float, float, float], tuple[float, float]]]:
-    """Numerator b0, b1, b2 and denominator a1, a2 of both filters: a shelf for the head, a high
-    pass.
+    """Return numerator (b0, b1, b2) and denominator (a1, a2) of both filters: a shelf for the head,
+    and a high pass.
 
-    BS.1770 gives them for 48 kHz; these are the analog filters that they come from, by the bilinear
-    transform."""
+    BS.1770 gives them for 48 kHz; these come from the same analog filters by the bilinear
+    transform.
+    """
     k = math.tan(math.pi * 1681.974450955533 / sample_rate)
     q = 0.7071752369554196
     gain = 10 ** (3.999843853973347 / 20)

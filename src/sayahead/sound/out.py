@@ -1,5 +1,4 @@
-"""Samples, or chunks of them, out of the program: played on the sound device, or saved in a
-file."""
+"""Plays sound on the sound device, or saves it to a file."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from sayahead.sound.formats import writer
 from sayahead.types import AudioChunk, Floats
 
 RATES = (1000, 192_000)
-"""Fewest and most samples per second of what is played or saved."""
+"""Lowest and highest sample rate of sound that is played or saved."""
 
 
 def play(sound: Floats | AudioChunk | Iterable[AudioChunk], sample_rate: int | None = None) -> None:
@@ -56,7 +55,7 @@ def save(
 
 
 def path_of(path: object) -> Path:
-    """A path as a Path; ConfigError for anything else, such as an open file."""
+    """Return a path as a Path. ConfigError for anything else, such as an open file."""
     if not isinstance(path, str | os.PathLike):
         raise ConfigError(
             f"save() takes a path, not {type(path).__name__}: for bytes, take"
@@ -65,8 +64,8 @@ def path_of(path: object) -> Path:
     return Path(path)
 
 
-class Late:
-    """A sink that is made when the first samples come."""
+class LazySink:
+    """A sink that is opened when the first samples come."""
 
     def __init__(self, make: Callable[[], Sink]) -> None:
         self._make = make
@@ -91,15 +90,15 @@ class Late:
 
 
 def kept_until_written(path: Path, make: Callable[[], Sink]) -> Sink:
-    """The file that ``make`` opens; one that holds something keeps that until there is sound to
-    write."""
+    """Open a file with ``make``. If it already has content, wait for the first samples, so that an
+    empty sound does not erase it."""
     kept = path.is_file() and path.stat().st_size > 0 and os.access(path, os.W_OK)
-    return Late(make) if kept else make()
+    return LazySink(make) if kept else make()
 
 
 def rate_and_pieces(sound: object, sample_rate: int | None) -> tuple[int, Iterator[Floats]]:
-    """The samples per second of a sound, and its samples (S,) piece by piece. ConfigError where one
-    is wrong."""
+    """Return the sample rate of a sound, and an iterator over its samples (S,). ConfigError if one
+    of them is invalid."""
     if sample_rate is not None:
         sample_rate = check_whole("sample_rate", sample_rate, *RATES)
     if isinstance(sound, np.ndarray | AudioChunk):
@@ -120,14 +119,16 @@ def rate_and_pieces(sound: object, sample_rate: int | None) -> tuple[int, Iterat
 
 
 def samples_of(sound: object) -> Floats:
-    """The samples (S,) of a chunk, or those given. ConfigError unless they are floats in one
-    dimension."""
+    """Return the samples (S,) of a chunk or an array. ConfigError unless they are one-dimensional
+    floats."""
     samples = sound.samples if isinstance(sound, AudioChunk) else sound
     if not isinstance(samples, np.ndarray):
         raise ConfigError(
             f"The sound has {describe(sound)}, but must be samples in a NumPy array, or chunks."
         )
     if samples.ndim != 1 or not np.issubdtype(samples.dtype, np.floating):
-        what = f"an array of {samples.dtype}, {samples.ndim}-dimensional"
-        raise ConfigError(f"The sound is {what}, but must be floats from -1 to 1 in one dimension.")
+        description = f"an array of {samples.dtype}, {samples.ndim}-dimensional"
+        raise ConfigError(
+            f"The sound is {description}, but must be floats from -1 to 1 in one dimension."
+        )
     return samples

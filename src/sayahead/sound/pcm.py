@@ -1,4 +1,4 @@
-"""Samples in [-1, 1]: as 16-bit PCM, and which of them are audible."""
+"""Samples in [-1, 1]: conversion to and from 16-bit PCM, and audibility."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ AUDIBLE = 10 ** (-50 / 20)
 
 
 def audible(samples: Floats) -> NDArray[np.intp]:
-    """Indices, in order, of the samples (S,) above -50 dBFS."""
+    """Return the indices of the samples (S,) above -50 dBFS."""
     return np.flatnonzero(np.abs(samples) > AUDIBLE)
 
 
 def audible_ends(samples: Floats) -> tuple[int, int] | None:
-    """The first and the last of the samples (S,) above -50 dBFS; None where there is none."""
+    """Return the indices of the first and last sample (S,) above -50 dBFS; None if there is
+    none."""
     loud = np.abs(samples) > AUDIBLE
     first = int(loud.argmax()) if len(loud) else 0
     return (
@@ -26,12 +27,13 @@ def audible_ends(samples: Floats) -> tuple[int, int] | None:
 
 
 def to_pcm16(samples: Floats) -> NDArray[np.int16]:
-    """(S,) little-endian 16-bit samples, clipped to [-1, 1]; NaN becomes silence."""
+    """Convert samples (S,) to little-endian 16-bit integers, clipped to [-1, 1]; NaN becomes
+    silence."""
     clean = np.nan_to_num(np.clip(samples, -1.0, 1.0), nan=0.0)
     pcm: NDArray[np.int16] = np.rint(clean * 32767.0).astype("<i2")
     return pcm
 
 
 def from_pcm16(data: bytes) -> Floats:
-    """(S,) samples in [-1, 1) of little-endian 16-bit PCM; a last odd byte is left out."""
+    """Convert little-endian 16-bit PCM to samples (S,) in [-1, 1); an odd last byte is ignored."""
     return np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(np.float32) / np.float32(32768)

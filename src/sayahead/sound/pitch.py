@@ -31,27 +31,28 @@ Values = NDArray[np.float64]
 
 
 def pitch_hz(samples: Floats, rate: int) -> Floats:
-    """(T,) pitch in Hz of samples (S,), 0 where there is no voice; frame i at ``i * HOP_S``, T = 1
-    + S / (rate HOP_S).
+    """Return the pitch (T,) of samples (S,) in Hz, 0 if unvoiced. Frame i is at ``i * HOP_S``; T =
+    1 + S / (rate HOP_S).
 
-    For each frame the normalised autocorrelation ``r(tau) = r_xw(tau) / r_w(tau)`` of the windowed
-    signal over that of the window, its highest maxima as candidates with strength ``r(tau) - OCTAVE
-    log2(FLOOR tau)``, a voiceless one with ``VOICING + max(0, 2 - peak (1 + VOICING) / SILENCE)``,
-    where peak is the frame's over the whole sound's, and of all paths the one with the largest sum
-    of strengths less costs."""
+    Each frame has the normalised autocorrelation ``r(tau) = r_xw(tau) / r_w(tau)`` of the windowed
+    signal over that of the window. Its highest maxima are candidates with the strength ``r(tau) -
+    OCTAVE log2(FLOOR tau)``; an unvoiced candidate has ``VOICING + max(0, 2 - peak (1 + VOICING) /
+    SILENCE)``, where peak is the frame's relative to the whole sound's. The result is the path with
+    the largest sum of strengths minus costs.
+    """
     if not len(samples):
         return np.zeros(0, np.float32)
     r, loudness = autocorrelations(samples, rate)
     lags, strengths = candidates(r, rate)
     unvoiced = VOICING + np.maximum(0, 2 - loudness / (SILENCE / (1 + VOICING)))
     hertz = np.concatenate([np.zeros((len(lags), 1)), rate / lags], axis=1)
-    path = cheapest(hertz, np.concatenate([unvoiced[:, None], strengths], axis=1))
+    path = best_path(hertz, np.concatenate([unvoiced[:, None], strengths], axis=1))
     return np.take_along_axis(hertz, path[:, None], axis=1)[:, 0].astype(np.float32)
 
 
 def autocorrelations(samples: Floats, rate: int) -> tuple[Values, Values]:
-    """Normalised autocorrelation (T, L) of each frame at lags 0 to L - 1, and its peak over the
-    whole sound's (T,)."""
+    """Return the normalised autocorrelation (T, L) of each frame at lags 0 to L - 1, and each
+    frame's peak relative to the whole sound's (T,)."""
     half = round(PERIODS * rate / FLOOR_HZ / 2)
     longest = int(rate / FLOOR_HZ) + 2
     size = 1 << (2 * half + longest - 1).bit_length()
@@ -75,32 +76,32 @@ def autocorrelations(samples: Floats, rate: int) -> tuple[Values, Values]:
 
 
 def candidates(r: Values, rate: int) -> tuple[Values, Values]:
-    """Lags (T, C) of the strongest maxima, to parts of a sample by a parabola, and their strengths;
-    -inf where none."""
+    """Return the lags (T, C) of the strongest maxima, refined by a parabola, and their strengths;
+    -inf for a missing one."""
     shortest = int(rate / CEILING_HZ)
     before = r[:, shortest - 1 : -2]
-    at = r[:, shortest:-1]
+    here = r[:, shortest:-1]
     after = r[:, shortest + 1 :]
-    maximum = (at > before) & (at >= after) & (at > VOICING / 2)
-    lags = shortest + np.arange(at.shape[1])
-    strength = np.where(maximum, at - OCTAVE * np.log2(FLOOR_HZ * lags / rate), -np.inf)
+    maximum = (here > before) & (here >= after) & (here > VOICING / 2)
+    lags = shortest + np.arange(here.shape[1])
+    strength = np.where(maximum, here - OCTAVE * np.log2(FLOOR_HZ * lags / rate), -np.inf)
     best = np.argpartition(-strength, CANDIDATES - 1, axis=1)[:, :CANDIDATES]
     left, peak, right, chosen = (
-        np.take_along_axis(x, best, axis=1) for x in (before, at, after, strength)
+        np.take_along_axis(x, best, axis=1) for x in (before, here, after, strength)
     )
     bend = left - 2 * peak + right
     shift = np.where(bend < 0, 0.5 * (left - right) / np.where(bend < 0, bend, 1), 0)
-    # A sharp maximum lies above its samples: without this, a pitch between two lags would seem
-    # weaker than its octave.
+    # A sharp maximum lies above its samples. Without this correction, a pitch between two lags
+    # would seem weaker than its octave.
     strengths: Values = np.where(
         np.isfinite(chosen), chosen - 0.25 * (left - right) * shift, -np.inf
     )
     return np.asarray(lags[best] + shift, np.float64), strengths
 
 
-def cheapest(hertz: Values, strength: Values) -> NDArray[np.int64]:
-    """(T,) the candidate of each frame on the path of the largest strength less the costs of its
-    steps (Viterbi)."""
+def best_path(hertz: Values, strength: Values) -> NDArray[np.int64]:
+    """Return the candidate (T,) of each frame on the path with the largest sum of strengths minus
+    transition costs (Viterbi)."""
     octaves = np.log2(np.where(hertz > 0, hertz, 1.0))
     voiced = hertz > 0
     score = strength[0]

@@ -1,5 +1,5 @@
-"""Sound that waits for a device, as tracks: each turn's own, so that nobody drops or counts what is
-another's."""
+"""A queue of sound for a device. Each turn has its own track, so that none drops or counts
+another's sound."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sayahead.sound.pcm import from_pcm16, to_pcm16
 from sayahead.types import AudioChunk, Floats, WordTiming
 
 DEVICE_PERIODS = 4
-"""What a device may still hold of the sound that it has taken, in periods."""
+"""Periods of sound that a device may still hold after it has taken them."""
 
 
 class Track:
@@ -26,39 +26,41 @@ class Track:
     def __init__(self, queue: SoundQueue, on_over: Callable[[], object] | None = None) -> None:
         self._queue = queue
         self.on_over = on_over
-        """Called once when the device was cleared or closed, on the thread that did it."""
+        """Called once when the device is cleared or closed, on that thread."""
         self.waiting = bytearray()
-        """Sound that the device has not taken, in 16-bit samples."""
+        """Sound that the device has not taken, as 16-bit samples."""
         self.words: deque[tuple[int, WordTiming]] = deque()
         """Words that have not begun to be heard, with the sample of the track where each begins."""
         self.written = 0
-        """Samples that it was given, and that were not dropped."""
+        """Samples written and not dropped."""
         self.played = 0
         """Samples that the device has taken."""
         self.over = False
-        """Whether it takes no more sound: it was dropped, the device was cleared or closed."""
+        """Whether it accepts no more sound, because it was dropped or the device was cleared or
+        closed."""
 
     def write(self, sound: Floats | AudioChunk) -> None:
-        """Queue samples (S,) or a chunk; wait while too much is queued. No effect once it is over.
+        """Queue samples (S,) or a chunk; blocks while too much is queued. Does nothing once the
+        track is over.
 
-        ConfigError for a chunk of another sample rate, OutputError if the device takes nothing.
+        ConfigError for a chunk of another sample rate, OutputError if the device has stopped.
         """
         self._queue.write(self, sound)
 
     def drain(self) -> None:
-        """Wait until all of it has been played. OutputError if the device takes nothing."""
+        """Wait until all of it has been played. OutputError if the device has stopped."""
         self._queue.drain(self)
 
     def drop(self) -> int:
-        """Drop what was not played, for good; how many samples were."""
+        """Drop what was not played, for good; return how many samples were played."""
         return self._queue.drop(self)
 
 
 class SoundQueue:
     """What a device plays: of all tracks with sound, the one that has had it longest.
 
-    The device calls ``take``; nothing here has a clock but the watch for a device that stands
-    still."""
+    The device calls ``take``. The only clock is the one that detects a stopped device.
+    """
 
     def __init__(
         self,
@@ -70,62 +72,63 @@ class SoundQueue:
         advice: str = "",
         on_word: Callable[[WordTiming], object] | None = None,
     ) -> None:
-        """``ahead_s``: how much sound a track may have waiting; ``stuck_s``: how long a device may
-        take nothing; ``period``: samples that it takes at a time, about. ``advice``: what to do
-        without a device. ``on_word``: see Player."""
+        """``ahead_s``: most sound that may wait in a track; ``stuck_s``: after this long without
+        ``take``, the device counts as stopped; ``period``: approximate samples per ``take``;
+        ``advice``: what to do without a device, for errors; ``on_word``: see Player."""
         self.sample_rate = sample_rate
         self.volume = 1.0
         self.paused = False
         self.closed = False
         self.played = 0
         """Samples that the device has taken, of all tracks."""
-        self._most_bytes = int(2 * ahead_s * sample_rate)
+        self._max_bytes = int(2 * ahead_s * sample_rate)
         self._stuck_s = stuck_s
         self._advice = advice
-        self._hold = DEVICE_PERIODS * period
+        self._held_by_device = DEVICE_PERIODS * period
         self._changed = threading.Condition()
-        # Those that are not over; of them, those that have sound, in the order in which they came
-        # to it.
+        # All tracks that are not over; and those of them with sound, in the order in which they got
+        # it.
         self._open = weakref.WeakSet[Track]()
         self._tracks: deque[Track] = deque()
-        # What was written without a track of its own.
+        # Sound written without a track.
         self._loose = self.track()
-        # Samples that the device has asked for, played or not.
-        self._asked = 0
+        # Samples that the device has requested, whether or not there was sound.
+        self._requested_count = 0
         self._on_word = on_word
-        self._begun: deque[WordTiming] = deque()
+        self._heard_words: deque[WordTiming] = deque()
         if on_word is not None:
-            threading.Thread(target=self._tell, name="words heard", daemon=True).start()
+            threading.Thread(target=self._call_on_word, name="words heard", daemon=True).start()
 
     def track(self, on_over: Callable[[], object] | None = None) -> Track:
-        """A new track; over at once if the queue is closed. ``on_over``: see ``Track``."""
+        """Return a new track, which is over at once if the queue is closed."""
         with self._changed:
             track = Track(self, on_over)
             if not self.closed:
                 self._open.add(track)
                 return track
         self._end([track])
-        tell_over([track])
+        call_on_over([track])
         return track
 
     @property
     def written(self) -> int:
-        """Samples that it was given and that were not dropped."""
+        """Samples written and not dropped."""
         with self._changed:
             return self.played + sum(len(track.waiting) for track in self._tracks) // 2
 
     @property
     def loose(self) -> Track:
-        """The track of what has none of its own; a new one after ``clear``."""
+        """The track for sound without its own; a new one after ``clear``."""
         if self._loose.over:
             self._loose = self.track()
         return self._loose
 
     def take(self, samples: int) -> bytes:
-        """What the device plays next: so many samples, or fewer if no more are queued."""
+        """Return what the device plays next: ``samples`` samples, or fewer if no more are
+        queued."""
         data = bytearray()
         with self._changed:
-            self._asked += samples
+            self._requested_count += samples
             while self._tracks and not self.paused and len(data) < 2 * samples:
                 track = self._tracks[0]
                 part = track.waiting[: 2 * samples - len(data)]
@@ -134,7 +137,7 @@ class SoundQueue:
                 track.played += len(part) // 2
                 self.played += len(part) // 2
                 while track.words and track.words[0][0] < track.played:
-                    self._begun.append(track.words.popleft()[1])
+                    self._heard_words.append(track.words.popleft()[1])
                 if not track.waiting:
                     self._tracks.popleft()
             self._changed.notify_all()
@@ -161,21 +164,25 @@ class SoundQueue:
                 track.words.extend((begin + word.onset_samples, word) for word in sound.words)
             track.waiting += data
             track.written += len(data) // 2
-        self._wait(lambda: len(track.waiting) <= self._most_bytes)
+        self._wait(lambda: len(track.waiting) <= self._max_bytes)
 
     def drain(self, track: Track | None = None) -> None:
-        """Wait until all of a track, or of all of them, has been played, and the device has let go
-        of it."""
+        """Wait until a track, or all of them, has been played and the device holds nothing of
+        it."""
 
         def played() -> bool:
             return not (self._tracks if track is None else track.waiting)
 
         self._wait(played)
-        # What was dropped is not held, and nor is what never was.
+        # Nothing is held if everything was dropped or nothing was written.
         if not self.closed and (self.played if track is None else track.written):
-            until = self._asked + self._hold
+            end_count = self._requested_count + self._held_by_device
             self._wait(
-                lambda: self.closed or (track is not None and track.over) or self._asked >= until
+                lambda: (
+                    self.closed
+                    or (track is not None and track.over)
+                    or self._requested_count >= end_count
+                )
             )
 
     def drop(self, track: Track) -> int:
@@ -185,20 +192,20 @@ class SoundQueue:
         return track.played
 
     def clear(self) -> None:
-        """Drop everything that was not played, for good: each track is over, and new ones may
-        begin."""
+        """Drop everything that was not played, and end all tracks; new ones may begin."""
         with self._changed:
             tracks = list(self._open)
             self._end(tracks)
-        tell_over(tracks)
+        call_on_over(tracks)
 
     def close(self) -> None:
-        """Drop everything, and take no more."""
+        """Drop everything and accept no more."""
         with self._changed:
             self.closed = True
         self.clear()
 
     def _end(self, tracks: Sequence[Track]) -> None:
+        """End tracks and drop their sound."""
         with self._changed:
             for track in tracks:
                 track.over = True
@@ -210,43 +217,43 @@ class SoundQueue:
             self._changed.notify_all()
 
     def pause(self, paused: bool) -> None:
-        """Take nothing from the queue, or go on."""
+        """Pause or resume."""
         with self._changed:
             self.paused = paused
             self._changed.notify_all()
 
-    def _wait(self, until: Callable[[], bool]) -> None:
-        """Wait until something is so; OutputError if the device stands still meanwhile."""
+    def _wait(self, is_done: Callable[[], bool]) -> None:
+        """Wait until ``until()`` is true; OutputError if the device stops meanwhile."""
         with self._changed:
-            last = self._asked
-            since = time.monotonic()
-            while not until():
-                # With a time limit, so that Ctrl-C gets through on every system.
+            last = self._requested_count
+            last_change = time.monotonic()
+            while not is_done():
+                # With a timeout, so that Ctrl-C works on every system.
                 self._changed.wait(0.2)
-                if self._asked != last:
-                    last = self._asked
-                    since = time.monotonic()
-                elif time.monotonic() - since > self._stuck_s:
+                if self._requested_count != last:
+                    last = self._requested_count
+                    last_change = time.monotonic()
+                elif time.monotonic() - last_change > self._stuck_s:
                     raise OutputError(
                         f"The sound device has accepted no sound for {self._stuck_s:g} s."
                         f" {self._advice}"
                     )
 
-    def _tell(self) -> None:
-        """Call ``on_word`` for each word when the device has come to it."""
+    def _call_on_word(self) -> None:
+        """Call ``on_word`` for each word when it begins to be heard: a thread."""
         assert self._on_word is not None
         while True:
             with self._changed:
-                while not self._begun:
+                while not self._heard_words:
                     if self.closed:
                         return
                     self._changed.wait(0.2)
-                word = self._begun.popleft()
+                word = self._heard_words.popleft()
             self._on_word(word)
 
 
-def tell_over(tracks: Sequence[Track]) -> None:
-    """Call ``on_over`` of each, without a lock that others may wait for."""
+def call_on_over(tracks: Sequence[Track]) -> None:
+    """Call ``on_over`` of each track, without holding a lock."""
     for track in tracks:
         on_over = track.on_over
         track.on_over = None

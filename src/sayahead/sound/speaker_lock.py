@@ -1,4 +1,4 @@
-"""Taking turns at the loudspeaker: of all programs of one user that ask, one speaks at a time."""
+"""A lock for the loudspeaker: of all programs of a user that wait for it, one speaks at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POLL_S = 0.05
 
 
 def place() -> Path:
-    """The file whose lock is the turn: in the user's runtime folder, or the temporary one."""
+    """Return the lock file: in the user's runtime folder, or the temporary one."""
     folder = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
     user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "")
     return Path(folder) / f"sayahead-{user}.turn"
@@ -25,10 +25,11 @@ def place() -> Path:
 
 @contextlib.contextmanager
 def turn(leave: Callable[[], bool] = lambda: False, *, path: Path | None = None) -> Iterator[bool]:
-    """Wait for a turn and keep it; False, without one, as soon as ``leave()`` is true.
+    """Wait for the lock and hold it while inside; yields False, without the lock, as soon as
+    ``leave()`` is true.
 
-    The lock is the operating system's: it ends with the program that holds it, however that ends.
-    OutputError if the file cannot be opened.
+    The operating system releases the lock when the program ends, however it ends. OutputError if
+    the file cannot be opened.
     """
     path = path or place()
     try:
@@ -40,19 +41,19 @@ def turn(leave: Callable[[], bool] = lambda: False, *, path: Path | None = None)
             f"Taking turns needs {path}, which cannot be opened: {error.strerror or error}."
         ) from error
     with file:
-        while not (mine := _try(file)) and not leave():
+        while not (has_lock := _try_lock(file)) and not leave():
             time.sleep(POLL_S)
         try:
-            yield mine
+            yield has_lock
         finally:
-            if mine:
+            if has_lock:
                 _release(file)
 
 
 if sys.platform == "win32":
     import msvcrt
 
-    def _try(file: IO[bytes]) -> bool:
+    def _try_lock(file: IO[bytes]) -> bool:
         try:
             file.seek(0)
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
@@ -67,7 +68,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _try(file: IO[bytes]) -> bool:
+    def _try_lock(file: IO[bytes]) -> bool:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Word timings in formats that editors and players read: JSON, SubRip (.srt), WebVTT (.vtt)."""
+"""Word timings as JSON, SubRip (.srt) or WebVTT (.vtt)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ LINE = 42
 """Longest line of a subtitle in characters, unless one word is longer."""
 SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 ITEM = re.compile(r"\(?(?:\d{1,3}|[A-Za-z]|[IVXivx]+)[.)]")
-"""The number of an item, which is on the item's line."""
+"""The number of a list item, which belongs to the item's first line."""
 UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
-"""Characters and marks of Chinese and Japanese, which have no spaces between words."""
+"""Chinese and Japanese characters and punctuation, which have no spaces between words."""
 INITIALS = re.compile(r"(?:\w\.){2,}")
-"""What has full stops of its own: a.m., U.S."""
+"""Abbreviations with full stops inside: a.m., U.S."""
 
 
 def timings_json(
     words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
 ) -> str:
-    """Everything known about each word: as it is spoken and written, its place in the text
-    (characters), its times in samples and seconds."""
+    """Return everything known about each word as JSON: spoken and written form, position in the
+    text, times in samples and seconds."""
     rows = [asdict(word) | seconds(word, sample_rate) for word in words]
     for row in rows:
         for name in ("onset", "offset"):
-            # The file's own names, which other programs read.
+            # The names in the file are fixed, since other programs read them.
             row[name] = row.pop(f"{name}_samples")
         if not row["speaker"]:
             del row["speaker"]
@@ -42,7 +42,7 @@ def timings_json(
 
 
 def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
-    """Where a word begins and ends in the sound, in seconds."""
+    """Return the times of a word in seconds."""
     return {
         "onset_s": round(word.onset_samples / sample_rate, 4),
         "offset_s": round(word.offset_samples / sample_rate, 4),
@@ -52,21 +52,21 @@ def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
 def timings_srt(
     words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
 ) -> str:
-    """Numbered subtitles of one line each, or of one word each."""
+    """Return numbered subtitles, each of one line or one word."""
     blocks = []
     for number, line in enumerate(cues(shown(words, spoken=spoken), each_word), start=1):
         start = clock(line[0].onset_samples / sample_rate, ",")
         end = clock(line[-1].offset_samples / sample_rate, ",")
-        who = f"{line[0].speaker}: " if line[0].speaker else ""
-        blocks.append(f"{number}\n{start} --> {end}\n{who}{text_of(line)}\n")
+        speaker = f"{line[0].speaker}: " if line[0].speaker else ""
+        blocks.append(f"{number}\n{start} --> {end}\n{speaker}{text_of(line)}\n")
     return "\n".join(blocks)
 
 
 def timings_vtt(
     words: Sequence[WordTiming], *, sample_rate: int, each_word: bool = False, spoken: bool = False
 ) -> str:
-    """Subtitles of one line each, with a time stamp before every word, so that players can follow;
-    or of one word."""
+    """Return subtitles of one line, with a time stamp before every word for players to follow, or
+    of one word."""
     blocks = ["WEBVTT\n"]
     for line in cues(shown(words, spoken=spoken), each_word):
         start = clock(line[0].onset_samples / sample_rate, ".")
@@ -75,38 +75,41 @@ def timings_vtt(
         for before, word in pairwise(line):
             stamp = clock(word.onset_samples / sample_rate, ".")
             text += f"{between(before, word)}<{stamp}>{escape(word.text)}"
-        who = f"<v {escape(line[0].speaker)}>" if line[0].speaker else ""
-        blocks.append(f"{start} --> {end}\n{who}{text}\n")
+        speaker = f"<v {escape(line[0].speaker)}>" if line[0].speaker else ""
+        blocks.append(f"{start} --> {end}\n{speaker}{text}\n")
     return "\n".join(blocks)
 
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """A word as it is shown, and its times in samples."""
+    """A word as it is shown."""
 
     text: str
     onset_samples: int
     offset_samples: int
     ends: bool
-    """Whether a sentence ends after it."""
+    """Whether it ends a sentence."""
     speaker: str = ""
-    """Who says it, where there are several."""
+    """The speaker, if there are several."""
 
 
 def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
-    """The words as they are written, or spoken. What several are spoken for is written once:
-    "$1,234.56". A mark that stands alone, such as a dash, goes with the word before it."""
+    """Return the words as captions, as they are written or as they are spoken.
+
+    A written form that is spoken as several words ("$1,234.56") is one caption. A lone punctuation
+    mark joins the word before it.
+    """
     captions: list[Caption] = []
     for word in words:
         text = word.text if spoken else word.written
-        marked = word.text[-1:] in SENTENCE_ENDS and not INITIALS.fullmatch(word.written)
-        ends = (word.ends or marked) and not ITEM.fullmatch(word.written)
-        continues = not text and word.start == word.end
-        if captions and (continues or not re.search(r"\w", word.text)):
-            before = captions[-1]
+        has_end_mark = word.text[-1:] in SENTENCE_ENDS and not INITIALS.fullmatch(word.written)
+        ends = (word.ends or has_end_mark) and not ITEM.fullmatch(word.written)
+        is_continuation = not text and word.start == word.end
+        if captions and (is_continuation or not re.search(r"\w", word.text)):
+            last = captions[-1]
             captions[-1] = replace(
-                before,
-                text=f"{before.text} {text}".rstrip(),
+                last,
+                text=f"{last.text} {text}".rstrip(),
                 offset_samples=word.offset_samples,
                 ends=ends,
             )
@@ -120,17 +123,17 @@ def shown(words: Sequence[WordTiming], *, spoken: bool) -> list[Caption]:
 
 
 def cues(words: Sequence[Caption], each_word: bool) -> Iterator[list[Caption]]:
-    """The words of each subtitle."""
+    """Group captions into subtitles."""
     return ([word] for word in words) if each_word else lines(words)
 
 
 def lines(words: Sequence[Caption]) -> Iterator[list[Caption]]:
-    """The words in lines: a new one after each sentence, for another speaker, and when the line is
-    full."""
+    """Group captions into lines: a new one after each sentence, for another speaker, and when a
+    line is full."""
     line: list[Caption] = []
     for word in words:
-        over = bool(line) and (line[-1].ends or line[-1].speaker != word.speaker)
-        if line and (over or len(text_of([*line, word])) > LINE):
+        must_break = bool(line) and (line[-1].ends or line[-1].speaker != word.speaker)
+        if line and (must_break or len(text_of([*line, word])) > LINE):
             yield line
             line = []
         line.append(word)
@@ -139,24 +142,24 @@ def lines(words: Sequence[Caption]) -> Iterator[list[Caption]]:
 
 
 def text_of(line: Sequence[Caption]) -> str:
-    """The words of a line as they stand in it."""
+    """Return the text of a line."""
     gaps = [between(before, word) for before, word in pairwise(line)]
     return "".join(gap + word.text for gap, word in zip(["", *gaps], line, strict=True))
 
 
 def between(before: Caption, word: Caption) -> str:
-    """What stands between two words: nothing beside a script that has no spaces."""
+    """Return the separator between two captions; empty in scripts without spaces."""
     return "" if UNSPACED.search(f"{before.text[-1:]}{word.text[:1]}") else " "
 
 
 def clock(seconds: float, point: str) -> str:
-    """``00:01:02,345``."""
+    """Format a time like ``00:01:02,345``; ``point`` is the decimal separator."""
     ms = round(seconds * 1000)
     return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02}{point}{ms % 1000:03}"
 
 
 def escape(text: str) -> str:
-    """The text, escaped for WebVTT."""
+    """Escape a text for WebVTT."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -165,11 +168,11 @@ FORMS: dict[str, Callable[..., str]] = {
     ".srt": timings_srt,
     ".vtt": timings_vtt,
 }
-"""How timings are written, by the extension of the file's name."""
+"""Functions that format timings, by file suffix."""
 
 
 def form_of(path: Path) -> Callable[..., str]:
-    """What writes the word times in the format that the extension names; ConfigError for an unknown
+    """Return the function that formats timings, by the file's suffix. ConfigError for an unknown
     one."""
     if path.suffix.lower() not in FORMS:
         raise ConfigError(f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMS)}.")
@@ -184,10 +187,10 @@ def write_timings(
     each_word: bool = False,
     spoken: bool = False,
 ) -> None:
-    """Write the word times in the format that the extension names.
+    """Write word timings in the format of the file's suffix.
 
-    ``each_word``: a subtitle for each. ``spoken``: subtitles say "nine thirty" where the text says
-    "9:30"."""
+    ``each_word``: one subtitle per word; ``spoken``: "nine thirty" instead of the text's "9:30".
+    """
     try:
         text = form_of(path)(words, sample_rate=sample_rate, each_word=each_word, spoken=spoken)
         path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Durations of phonemes in whole units, at the speeds that their words ask for."""
+"""Durations of phonemes in whole units, at the speeds that their words call for."""
 
 from __future__ import annotations
 
@@ -10,46 +10,50 @@ from sayahead.types import Floats, Ids, Segment
 from sayahead.vocoders.formants import MAX_HZ, MIDDLE_HZ, MIN_HZ, UNVOICED_HZ
 
 MAX_OWED = 2.0
-"""Units that a phoneme may be shorter because those before it could not be."""
+"""Most units that a phoneme may be shorter to make up for those before it."""
 
 
 def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
-    """(count,) the speeds of phonemes of the past, of a segment's, and of what follows them."""
-    speeds = np.ones(count, np.float32)
-    speeds[: len(left)] = left
-    if segment.speeds is not None and len(segment.speeds):
-        speeds[len(left) :] = segment.speeds[-1]
-        speeds[len(left) :][: len(segment.speeds)] = segment.speeds[: count - len(left)]
-    elif not len(segment.ids) and len(left):
-        speeds[len(left) :] = left[-1]
-    return speeds
+    """Return the speeds (count,) of past phonemes, of a segment's, and of those after them."""
+    return filled(np.ones(count, np.float32), left, segment, segment.speeds)
 
 
 def tones_of(left: Floats, segment: Segment, count: int) -> Floats | None:
-    """(count, 5) ``Segment.tones`` of phonemes of the past, of a segment's, and of what follows
-    them; None where all are plain."""
+    """Return ``Segment.tones`` (count, 5) of past phonemes, of a segment's, and of those after
+    them; None if all are plain."""
     if segment.tones is None and (left == PLAIN_TONE).all():
         return None
-    tones = np.tile(PLAIN_TONE, (count, 1))
-    tones[: len(left)] = left
-    if segment.tones is not None and len(segment.tones):
-        tones[len(left) :] = segment.tones[-1]
-        tones[len(left) :][: len(segment.tones)] = segment.tones[: count - len(left)]
+    return filled(np.tile(PLAIN_TONE, (count, 1)), left, segment, segment.tones)
+
+
+def filled(rows: Floats, left: Floats, segment: Segment, values: Floats | None) -> Floats:
+    """Write the values of past phonemes (``left``) and of a segment's into ``rows``; return these.
+
+    The last value holds for the phonemes after the segment, too.
+    """
+    rows[: len(left)] = left
+    following = rows[len(left) :]
+    if values is not None and len(values):
+        following[:] = values[-1]
+        following[: len(values)] = values[: len(following)]
     elif not len(segment.ids) and len(left):
-        tones[len(left) :] = left[-1]
-    return tones
+        following[:] = left[-1]
+    return rows
 
 
 def shares_of(units: Ids) -> Floats:
-    """(T,) how much of its phoneme is over at each unit, of durations in units (N,)."""
+    """Return for each unit (T,) how much of its phoneme is over in its middle; ``units`` (N,):
+    durations."""
     begins = np.repeat(np.cumsum(units) - units, units)
     shares = (np.arange(len(begins)) - begins + 0.5) / np.repeat(units, units)
     return np.asarray(shares, np.float32)
 
 
 def toned_pitch(f0: Floats, tones: Floats, shares: Floats) -> Floats:
-    """(T,) pitch in Hz of frames (T,) as their tones (T, 5) want it; ``shares`` (T,): how much of
-    its phoneme is over at each."""
+    """Return the pitch (T,) in Hz with tones (T, 5) applied.
+
+    ``f0`` (T,): the pitch before; ``shares`` (T,): how much of its phoneme is over at each frame.
+    """
     octaves = np.log2(np.maximum(f0, 1.0) / MIDDLE_HZ)
     semitones = tones[:, 0] + tones[:, 4] * shares
     pitch = MIDDLE_HZ * 2 ** (octaves * tones[:, 1] + semitones / 12)
@@ -58,35 +62,47 @@ def toned_pitch(f0: Floats, tones: Floats, shares: Floats) -> Floats:
 
 
 def edges_of(units: Ids, begin: int) -> Ids:
-    """(N + 1,) places at which phonemes of these durations (N,) begin, the first at ``begin``, and
-    at which the last one ends."""
+    """Return the positions (N + 1,) where phonemes of durations ``units`` (N,) begin, the first at
+    ``begin``, and where the last one ends."""
     return np.asarray(np.concatenate([[0], np.cumsum(units)]) + begin, np.int64)
 
 
 def lengthened(before: Ids, after: Ids, edges: Ids) -> tuple[tuple[int, int], ...]:
-    """``Frames.drawn``: where each phoneme ended whose duration was changed, and by how much.
+    """Return ``Frames.drawn`` for changed durations: where each phoneme ended, and by how much it
+    grew.
 
-    ``edges`` (N + 1,) are those of the durations ``before`` (N,)."""
+    ``edges`` (N + 1,) are those of the durations ``before`` (N,).
+    """
     grown = after[: len(before)] - before
     return tuple((int(edges[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+
+
+def beyond_window(units: Ids, held: int, window: int) -> int:
+    """Return how many phonemes of durations ``units`` (N,), oldest first, to forget.
+
+    ``window`` of them are kept, and all that sound in the last ``held`` units.
+    """
+    final = int(np.searchsorted(np.cumsum(units), int(units.sum()) - held - 1, side="right"))
+    return max(0, min(len(units) - window, final))
 
 
 def whole_units(
     lasting: Floats, least: Ids, hurried: NDArray[np.bool_], owed: float
 ) -> tuple[Ids, NDArray[np.float64]]:
-    """(N,) durations (N,) in whole units, ``least`` (N,) or more; (N + 1,) what is owed before each
-    and in the end.
+    """Round durations (N,) to whole units, ``least`` (N,) or more; also return the rounding errors
+    (N + 1,) before each phoneme and at the end.
 
-    Where a phoneme is ``hurried`` (N,), not at the voice's own speed, what rounding takes or adds
-    is made up for by the next ones: by itself, a speed of 1.3 would take a third of three units and
-    nothing of two. Others are rounded."""
+    Phonemes that are ``hurried`` (N,), at another speed than the voice's own, make up for the
+    errors of those before them; otherwise a speed of 1.3 would shorten three units by a third, and
+    two not at all.
+    """
     units = np.maximum(np.rint(lasting).astype(np.int64), least)
-    carried = np.zeros(len(lasting) + 1)
+    errors = np.zeros(len(lasting) + 1)
     if not hurried.any():
-        return units, carried
-    carried[0] = owed
+        return units, errors
+    errors[0] = owed
     for row in np.flatnonzero(hurried):
-        due = float(lasting[row]) + carried[row]
-        units[row] = max(round(due), least[row])
-        carried[row + 1] = max(due - units[row], -MAX_OWED)
-    return units, carried
+        exact = float(lasting[row]) + errors[row]
+        units[row] = max(round(exact), least[row])
+        errors[row + 1] = max(exact - units[row], -MAX_OWED)
+    return units, errors

@@ -16,7 +16,15 @@ from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of, shared_graphs_of
 from sayahead.engine.stages import Frames, Shapeable
 from sayahead.errors import VoiceError
-from sayahead.systems.durations import shares_of, speeds_of, toned_pitch, tones_of, whole_units
+from sayahead.systems.durations import (
+    edges_of,
+    lengthened,
+    shares_of,
+    speeds_of,
+    toned_pitch,
+    tones_of,
+    whole_units,
+)
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.systems.speakers import SPEAKER, SPEAKERS, Speakers, of_speakers, speaker_tables
 from sayahead.text.saying.espeak.misaki import reader
@@ -207,7 +215,11 @@ class HeartAcoustic:
         words = tuple(
             (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.spans
         )
-        drawn = self._insertions(units[: len(left)] - known.units, known.units, state.done - past)
+        drawn = lengthened(
+            known.units * self.FRAMES_PER_UNIT,
+            units * self.FRAMES_PER_UNIT,
+            self._audible_edges(known.units, state.done - past),
+        )
         frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
@@ -312,18 +324,8 @@ class HeartAcoustic:
         ``units`` (P,): their durations; ``begin``: the unit of the sentence at which the first
         begins.
         """
-        edges: Ids = np.concatenate([[0], np.cumsum(units)]) + begin
-        return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._lead_frames, 0))
-
-    def _insertions(self, grown: Ids, before: Ids, begin: int) -> tuple[tuple[int, int], ...]:
-        """Return ``Frames.drawn`` for phonemes of durations ``before`` (P,), from unit ``begin``
-        on, that became ``grown`` (P,) units longer."""
-        if not grown.any():
-            return ()
-        ends = self._audible_edges(before, begin)
-        return tuple(
-            (int(ends[n + 1]), int(grown[n]) * self.FRAMES_PER_UNIT) for n in np.flatnonzero(grown)
-        )
+        frames = edges_of(units, begin) * self.FRAMES_PER_UNIT
+        return np.asarray(np.maximum(frames - self._lead_frames, 0))
 
     def _glide(self, f0: Floats, first: int, before: float) -> Floats:
         """Return the pitch from frame ``first`` on, in Hz, as a continuation of ``before``, the

@@ -22,7 +22,7 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph, beside, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.systems.durations import edges_of, lengthened, speeds_of, whole_units
+from sayahead.systems.durations import beyond_window, edges_of, lengthened, speeds_of, whole_units
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.systems.speakers import Blends, of_speakers
 from sayahead.text import FrontEnd, Phonemizer
@@ -336,11 +336,7 @@ class KokoroAcoustic:
 
     def _forget(self, state: KokoroState) -> KokoroState:
         """Drop the oldest phonemes beyond the window, except those whose sound is held back."""
-        excess = len(state.ids) - self._config.window
-        if excess <= 0:
-            return state
-        final = int(state.units.sum()) - state.held
-        excess = min(excess, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
+        excess = beyond_window(state.units, state.held, self._config.window)
         kept = {name: getattr(state, name)[excess:] for name in ("ids", "units", "speeds", "owed")}
         return replace(state, **kept)
 

@@ -17,7 +17,7 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError
-from sayahead.systems.durations import edges_of, lengthened, speeds_of
+from sayahead.systems.durations import beyond_window, edges_of, lengthened, speeds_of
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.text import Phonemizer, front_end
 from sayahead.text.saying.code_points import LettersPhonemizer
@@ -234,11 +234,7 @@ class VitsAcoustic:
 
     def _forget(self, state: VitsState) -> VitsState:
         """Drop the oldest tokens beyond the window, except those whose sound is held back."""
-        excess = len(state.ids) - self._config.window
-        if excess <= 0:
-            return state
-        final = int(state.units.sum()) - state.held
-        excess = min(excess, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
+        excess = beyond_window(state.units, state.held, self._config.window)
         ids = state.ids[excess:]
         units = state.units[excess:]
         speeds = state.speeds[excess:]

@@ -192,22 +192,18 @@ class Guard:
             await self._refuse(
                 scope, receive, send, "Too many requests: try again in a moment.", 429
             )
-        elif not access.host_may(headers):
-            self._hub.refused(
-                "origin", address, session=request_id(scope), host=headers.get("host", "")[:200]
-            )
-            await self._refuse(
-                scope, receive, send, "This host name is not allowed: see the setting hosts.", 403
-            )
+            return
+        if not access.host_may(headers):
+            refusal = "This host name is not allowed: see the setting hosts."
         elif not access.page_may(headers):
-            self._hub.refused(
-                "origin", address, session=request_id(scope), host=headers.get("host", "")[:200]
-            )
-            await self._refuse(
-                scope, receive, send, "This origin is not allowed: see the setting origins.", 403
-            )
+            refusal = "This origin is not allowed: see the setting origins."
         else:
             await self._app(scope, receive, send)
+            return
+        self._hub.refused(
+            "origin", address, session=request_id(scope), host=headers.get("host", "")[:200]
+        )
+        await self._refuse(scope, receive, send, refusal, 403)
 
     async def _refuse(
         self, scope: Scope, receive: Receive, send: Send, sentence: str, status: int

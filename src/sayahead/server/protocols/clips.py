@@ -16,12 +16,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from sayahead.errors import ConfigError
-from sayahead.server.http import RequestError, answers, aside
+from sayahead.server.http import RequestError, answers, aside, received
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller, loopback
 from sayahead.server.operation.settings import ProtocolSettings, Settings
@@ -34,6 +34,7 @@ ALL = "*"
 """Stands for all keys."""
 MAX_BYTES = 8_000_000
 """Largest form with a clip: 20 s of stereo at 48 kHz take half of this."""
+HINT = ": send 5 to 20 seconds"
 MAX_BODY_S = 60.0
 MAX_MAKING_S = 300.0
 NICENESS = "10"
@@ -90,7 +91,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
                 "overloaded", "Another clip is becoming a voice: try again in a few seconds."
             )
         async with making:
-            body = await clip_body(request)
+            body = await received(request, MAX_BYTES, MAX_BODY_S, what="The clip", hint=HINT)
             kind = request.headers.get("content-type", "")
             wanted = await aside(hub, request, lambda: parse_form(uploaded(body, kind)))
             await asyncio.to_thread(offer, hub, wanted)
@@ -117,27 +118,6 @@ def refused(hub: Hub, request: Request, caller: Caller) -> str | None:
         "Without keys, only clients on the server's own machine may make voices: see the setting "
         "clip_keys."
     )
-
-
-async def clip_body(request: Request) -> bytes:
-    """Return the bytes of a form with a clip. RequestError if it is too large or late."""
-    body = bytearray()
-    try:
-        async with asyncio.timeout(MAX_BODY_S):
-            async for part in request.stream():
-                body += part
-                if len(body) > MAX_BYTES:
-                    raise RequestError(
-                        "too_big",
-                        f"The clip has more than {MAX_BYTES} bytes: send 5 to 20 seconds.",
-                    )
-    except TimeoutError as error:
-        raise RequestError(
-            "idle", f"The clip did not arrive within {MAX_BODY_S:g} seconds."
-        ) from error
-    except ClientDisconnect as error:
-        raise RequestError("invalid_message", "The body is incomplete.") from error
-    return bytes(body)
 
 
 def parse_form(fields: Mapping[str, bytes]) -> ClipRequest:
