@@ -20,7 +20,7 @@ from support.servers import toy_voice
 import sayahead
 from sayahead import AudioChunk, Flush, Heard, Revision
 from sayahead.errors import ConfigError, SessionError, TextError
-from sayahead.sound.device import Player, fed
+from sayahead.sound.device import Player, samples_for_device
 from sayahead.sound.formats import AudioFormat, encoder
 from sayahead.types import Floats, WordTiming
 
@@ -672,7 +672,7 @@ def test_the_volume_is_that_of_the_sound() -> None:
     player = Player(8000, volume=0.25)
     player._device.stop()
     player.write(np.full(100, 0.5, np.float32))
-    feed = fed(player._queue)
+    feed = samples_for_device(player._queue)
     next(feed)
     assert set(np.frombuffer(feed.send(100), "<i2").tolist()) == {round(0.125 * 32767)}
     player.close()

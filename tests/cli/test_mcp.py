@@ -168,7 +168,7 @@ def test_errors_come_when_a_text_is_queued(
     with pytest.raises(VoiceError):
         narrator.speak("Hello.", "nobody")
     with pytest.raises(SessionError, match="wait, or stop them"):
-        all(narrator.speak(LONG, "heart") for _ in range(Narrator.MOST + 2))
+        all(narrator.speak(LONG, "heart") for _ in range(Narrator.MAX_JOBS + 2))
 
 
 def test_a_device_that_fails_harms_one_text(loudspeakers: list[tuple[float, float, int]]) -> None:

@@ -48,7 +48,7 @@ def test_what_was_wrongly_expected_is_heard_for_a_frame_behind_the_join(
     join = 20
 
     def spoken(right: np.ndarray) -> np.ndarray:
-        synthesis = SourceFilter(anew=anew)
+        synthesis = SourceFilter(recompute=anew)
         given = np.concatenate([known[:join], right[join:]])
         first, state = synthesis.step(
             given, f0, synthesis.initial(0), final=join, seed=3, ended=False

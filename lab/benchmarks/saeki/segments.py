@@ -122,7 +122,7 @@ class Watched:
     def watch(self, pad: int) -> None:
         """Keep what is decoded from now on."""
         decode = self.acoustic._decode
-        advance = self.acoustic._advance
+        advance = self.acoustic._make_step
         made = list[DecoderState]()
 
         def advanced(*arguments: Any) -> Any:
@@ -141,7 +141,7 @@ class Watched:
             )
             return mel, visited
 
-        self.acoustic._advance = advanced  # type: ignore[assignment, method-assign]
+        self.acoustic._make_step = advanced  # type: ignore[assignment, method-assign]
         self.acoustic._decode = decoded  # type: ignore[method-assign]
 
 

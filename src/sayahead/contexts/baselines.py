@@ -21,8 +21,8 @@ MOST = 1000
 
 @functools.cache
 def common_words() -> tuple[str, ...]:
-    """The thousand most frequent words of the LJ Speech training transcripts (public domain), the
-    first one first."""
+    """Return the thousand most frequent words of the LJ Speech training transcripts (public
+    domain), most frequent first."""
     path = Path(__file__).with_name("common_words.txt")
     return tuple(path.read_text(encoding="utf-8").split())
 
@@ -84,8 +84,10 @@ class Truth:
         return Prediction(tuple(future))
 
     def _end_of(self, words: list[str]) -> int:
-        """Where the words end in the text: at its start, or later, since a session forgets old
-        words."""
+        """Return the index after the last of ``words`` in the text.
+
+        A session forgets old words, so they may begin anywhere.
+        """
         texts = [word.text for word in self.words]
         for end in range(len(words), len(texts) + 1):
             if texts[end - len(words) : end] == words:

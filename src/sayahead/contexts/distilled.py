@@ -45,12 +45,12 @@ class Distilled:
 
     @classmethod
     def load(cls, folder: Path, model: DistilledConfig, *, threads: int = 1) -> Distilled:
-        """The predictor in a voice's folder; VoiceError if its files cannot be read."""
+        """Load the predictor from a voice's folder. VoiceError if its files cannot be read."""
         graph = OnnxGraph(folder / model.graph, threads=threads)
         return cls(graph, WordVectors.load(folder / model.vectors), most=model.most)
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The embedding of what follows the open sentence; nothing before its first word."""
+        """Return the embedding of what follows the open sentence; nothing before its first word."""
         tokens = tokens_of(open_sentence(words))[-self._most :]
         if not tokens:
             return NOTHING
@@ -58,7 +58,7 @@ class Distilled:
 
 
 def open_sentence(words: Sequence[str]) -> list[str]:
-    """The words after the last one that ends a sentence."""
+    """Return the words after the last one that ends a sentence."""
     for number in range(len(words), 0, -1):
         if words[number - 1].rstrip("\"')”’")[-1:] in CLOSING:
             return list(words[number:])

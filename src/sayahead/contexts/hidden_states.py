@@ -1,8 +1,9 @@
 """Hidden states of a language model as context (LLM2Speech): one forward pass over the words so
-far, and no sampling.
+far, without sampling.
 
-A small network that a voice has learned makes an embedding of what will follow of the states of the
-open sentence."""
+A small network that the voice has learned turns the states of the open sentence into an embedding
+of what follows.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
 LONGEST = 256
-"""Words at the end of an open sentence that a language model reads."""
+"""Most words of an open sentence that the language model reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,12 @@ class HiddenConfig:
 
 
 class StatesModel(Protocol):
-    """What hidden states need from a causal language model."""
+    """What this needs from a causal language model."""
 
     def encode(self, text: str) -> list[int]: ...
 
     def states(self, ids: list[int], layer: int) -> Floats:
-        """(N, D) states of a layer after each of the tokens, which follow nothing."""
+        """Return the states (N, D) of a layer after each token."""
         ...
 
 
@@ -64,11 +65,11 @@ class Hidden:
         self._model = model
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The embedding of what follows the open sentence; nothing before its first word."""
-        read = open_sentence(words)[-LONGEST:]
-        if not read:
+        """Return the embedding of what follows the open sentence; nothing before its first word."""
+        sentence = open_sentence(words)[-LONGEST:]
+        if not sentence:
             return NOTHING
-        states, _ = states_of(self._model, read, self._config.layer)
+        states, _ = states_of(self._model, sentence, self._config.layer)
         if not len(states):
             return NOTHING
         if states.shape[1] != self._config.width:
@@ -81,10 +82,11 @@ class Hidden:
 
 
 def states_of(model: StatesModel, words: Sequence[str], layer: int) -> tuple[Floats, list[int]]:
-    """States (N, D) of words, and after which of them each word ends.
+    """Return the states (N, D) of words, and the number of tokens up to the end of each word.
 
     Words are encoded one by one, so that the states of the first ones do not depend on what
-    follows."""
+    follows.
+    """
     tokens = [model.encode((" " if number else "") + word) for number, word in enumerate(words)]
     ids = [token for word in tokens for token in word]
     ends = np.cumsum([len(word) for word in tokens]).tolist()
@@ -92,7 +94,7 @@ def states_of(model: StatesModel, words: Sequence[str], layer: int) -> tuple[Flo
 
 
 def hidden_maker(folder: Path, config: HiddenConfig, *, threads: int = 1) -> Callable[..., Hidden]:
-    """What makes a voice's predictor; VoiceError if its graph cannot be read."""
+    """Return a maker of a voice's predictor. VoiceError if its graph cannot be read."""
     graph = OnnxGraph(inside(folder, config.graph), threads=threads)
 
     def hidden(model: str | Path = "") -> Hidden:

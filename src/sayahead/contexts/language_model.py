@@ -53,7 +53,7 @@ class LanguageModel:
         self._stop_at_end = stop_at_end
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """With nothing to continue there is no prediction."""
+        """Return the predicted continuation; nothing if there are no words."""
         history = " ".join(words[-self.HISTORY_WORDS :])
         if not history:
             return NOTHING
@@ -62,8 +62,8 @@ class LanguageModel:
         cache = None
         tokens = list[int]()
         text = ""
-        # A word is complete when the next one begins; four tokens a word is more than any needs on
-        # average.
+        # A word is complete once the next one begins. Four tokens per word is more than the average
+        # needs.
         for _ in range(4 * self._words + 4):
             logits, cache = self._model.next(ids, cache)
             if not self._stop_at_end and self._model.end is not None:
@@ -82,15 +82,16 @@ class LanguageModel:
 
 
 def ended(text: str, words: int, *, anywhere: bool = True) -> bool:
-    """Whether a continuation has enough complete words, or ``anywhere`` its sentence has ended."""
+    """Return whether a continuation has enough complete words, or (with ``anywhere``) its sentence
+    has ended."""
     return len(text.split()) > words or (
         anywhere and (text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" "))
     )
 
 
 def future_words(text: str, words: int) -> list[str]:
-    """The first words of a continuation; text that does not begin with a space would only complete
-    the last word."""
+    """Return the first words of a continuation. A beginning without a space would only complete the
+    last word."""
     return (text.split() if text[:1].isspace() else text.split()[1:])[:words]
 
 
@@ -105,7 +106,8 @@ class CausalModel(Protocol):
     def decode(self, ids: list[int]) -> str: ...
 
     def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
-        """(V,) logits after ``ids``, which follow what ``cache`` holds, and the updated cache."""
+        """Return the logits (V,) after ``ids``, which follow the tokens in ``cache``, and the
+        updated cache."""
         ...
 
 
@@ -113,7 +115,7 @@ class TransformersModel:
     """A causal model of transformers on the CPU."""
 
     def __init__(self, name: str, kind: str = "float32") -> None:
-        """``kind``: torch's name of the weights' type."""
+        """``kind``: torch's name of the type of the weights."""
         try:
             import torch
             from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -137,8 +139,8 @@ class TransformersModel:
         return str(self.tokenizer.decode(ids))
 
     def states(self, ids: list[int], layer: int) -> Floats:
-        """(N, D) hidden states of a layer after each token; ConfigError where there is no such
-        layer."""
+        """Return the hidden states (N, D) of a layer after each token. ConfigError if there is no
+        such layer."""
         with self.torch.inference_mode():
             layers = self.model.base_model(
                 input_ids=self.torch.tensor([ids]), output_hidden_states=True

@@ -34,7 +34,7 @@ class WordVectors:
     table: NDArray[np.int8]
     """(R, K) rows of words, then of buckets, each in units of its scale."""
     scale: Floats
-    """(R,) what a row's unit is."""
+    """(R,) unit of each row."""
 
     @property
     def channels(self) -> int:
@@ -42,7 +42,7 @@ class WordVectors:
         return int(self.table.shape[1])
 
     def rows(self, word: str) -> list[int]:
-        """The rows whose mean is a word's vector; none for a word with no known part."""
+        """Return the rows whose mean is a word's vector; none if no part of it is known."""
         own = [self.words[word]] if word in self.words else []
         if not self.buckets:
             return own
@@ -52,19 +52,19 @@ class WordVectors:
         ]
 
     def __call__(self, tokens: list[str]) -> Floats:
-        """(N, K) vectors of tokens."""
+        """Return the vectors (N, K) of tokens."""
         vectors = np.zeros((len(tokens), self.channels), np.float32)
-        for at, token in enumerate(tokens):
+        for index, token in enumerate(tokens):
             rows = self.rows(token)
             if rows:
-                vectors[at] = (self.table[rows] * self.scale[rows, None]).mean(axis=0)
+                vectors[index] = (self.table[rows] * self.scale[rows, None]).mean(axis=0)
         return vectors
 
     @classmethod
     def of(
         cls, words: dict[str, int], vectors: Floats, *, buckets: int, shortest: int, longest: int
     ) -> WordVectors:
-        """The table of float vectors (R, K), each row rounded to 8 bits."""
+        """Quantize float vectors (R, K) to 8 bits per value."""
         scale = np.maximum(np.abs(vectors).max(axis=1), 1e-12).astype(np.float32) / 127
         table = np.rint(vectors / scale[:, None]).astype(np.int8)
         return cls(
@@ -84,7 +84,7 @@ class WordVectors:
 
     @classmethod
     def load(cls, path: Path) -> WordVectors:
-        """The table in a file; VoiceError if it is not one."""
+        """Load the table from a file. VoiceError if it is not one."""
         try:
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 listed = file["words"].tobytes().decode()
@@ -105,13 +105,13 @@ class WordVectors:
 
 
 def tokens_of(words: list[str]) -> list[str]:
-    """Words as the vectors know them: in lower case, with a mark after a word as a token of its
-    own."""
+    """Return words as tokens of the vectors: in lower case, with a mark after a word as its own
+    token."""
     tokens = []
     for word in words:
-        bare = word.strip(" \"'()“”‘’" + PUNCTUATION).lower()
-        if bare:
-            tokens.append(bare)
+        stem = word.strip(" \"'()“”‘’" + PUNCTUATION).lower()
+        if stem:
+            tokens.append(stem)
         marks = [mark for mark in word if mark in PUNCTUATION]
         if marks and word.rstrip("\"')”’")[-1:] in PUNCTUATION:
             tokens.append(marks[-1])
@@ -119,9 +119,10 @@ def tokens_of(words: list[str]) -> list[str]:
 
 
 def ngrams(word: str, shortest: int, longest: int) -> list[str]:
-    """The character n-grams of a word between its marks ``<`` and ``>``, in fastText's order.
+    """Return the character n-grams of a word between the marks ``<`` and ``>``, in fastText's
+    order.
 
-    A mark alone is not one (as in fastText).
+    As in fastText, a mark alone is not one.
     """
     marked = f"<{word}>"
     grams = []
@@ -136,7 +137,7 @@ def ngrams(word: str, shortest: int, longest: int) -> list[str]:
 
 
 def fnv(text: str) -> int:
-    """fastText's hash: 32-bit FNV-1a over the UTF-8 bytes, each taken as a signed number."""
+    """Return fastText's hash: 32-bit FNV-1a over the UTF-8 bytes, each taken as a signed number."""
     value = 2166136261
     for byte in text.encode():
         value = ((value ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619) & 0xFFFFFFFF

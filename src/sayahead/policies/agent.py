@@ -42,7 +42,7 @@ class Agent:
 
     @classmethod
     def load(cls, folder: Path, model: AgentConfig, *, threads: int = 1) -> Agent:
-        """The agent in a voice's folder; VoiceError if its graph cannot be read."""
+        """Load the agent from a voice's folder. VoiceError if its graph cannot be read."""
         return cls(OnnxGraph(folder / model.graph, threads=threads), model.hidden)
 
     def decide(self, view: LetterView) -> Read | Steps:

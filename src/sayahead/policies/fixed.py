@@ -37,26 +37,31 @@ class LookaheadK:
         check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
-        number = self._chunk(view, view.pending, self.first_chunk if view.first else self.chunk)
-        if not number:
+        word_count = self._chunk(view, view.pending, self.first_chunk if view.first else self.chunk)
+        if not word_count:
             return READ
-        if view.pending[number - 1].ends:
-            return Speak(number, self.k)
-        after = view.pending[number:]
+        if view.pending[word_count - 1].ends:
+            return Speak(word_count, self.k)
+        following = view.pending[word_count:]
         lookahead = self.k
         if self.in_chunks:
             lookahead = 0
             for _ in range(self.k):
-                more = self._chunk(view, after[lookahead:], self.chunk)
-                if not more and not view.pending[-1].ends:
+                chunk_size = self._chunk(view, following[lookahead:], self.chunk)
+                if not chunk_size and not view.pending[-1].ends:
                     return READ
-                lookahead += more
+                lookahead += chunk_size
         return (
-            Speak(number, lookahead) if len(after) >= lookahead or view.pending[-1].ends else READ
+            Speak(word_count, lookahead)
+            if len(following) >= lookahead or view.pending[-1].ends
+            else READ
         )
 
     def _chunk(self, view: View, pending: Sequence[Word], least: int) -> int:
-        """Number of words of the next chunk; 0 where its end is not there."""
+        """Return the number of words of the next chunk of ``pending``; 0 if its end is not there.
+
+        ``least``: its fewest phonemes.
+        """
         phonemes = 0
         for number, word in enumerate(pending, start=1):
             phonemes += view.phonemes(word)

@@ -29,17 +29,18 @@ GROUPS = (
     "DT PDT WDT PRP$ WP$ POS, IN TO RP, CC, PRP WP EX, MD, VB VBD VBG VBN VBP VBZ, NN NNS, NNP"
     " NNPS, JJ JJR JJS"
 )
+"""Parts of speech that the network distinguishes, grouped by commas."""
 CLASSES = tuple(tuple(group.split()) for group in f"{GROUPS}, RB RBR RBS WRB, CD".split(", "))
-"""Parts of speech that are distinguished; all others form one more class."""
+"""The same groups as tuples; all other parts of speech form one more class."""
 CLASS_OF = {tag: number for number, tags in enumerate(CLASSES) for tag in tags}
 MARKS = ",;:—-…"
 EDGES = " \"'()“”‘’.,;:!?…—-"
 PLACES = 4
-"""Words that are described: the last one spoken and three pending ones."""
+"""Number of words described: the last spoken one and three pending ones."""
 PRICES = (0.02, 20.0)
-"""Least and largest price of a second."""
+"""Lowest and highest price of a second."""
 PACES = (10.0, 6000.0)
-"""Least and largest pace of text in words a minute."""
+"""Lowest and highest pace of text in words per minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +54,23 @@ class LearnedConfig:
 
 @runtime_checkable
 class Reader(Protocol):
-    """What a phonemizer knows about words besides their phonemes."""
+    """A phonemizer that knows more about words than their phonemes."""
 
     def tags(self, words: Sequence[str]) -> list[str]:
-        """The part of speech of each bare word in this order."""
+        """Return the part of speech of each word."""
         ...
 
     def varies(self, word: str) -> bool:
-        """Whether a bare word can be read in several ways."""
+        """Return whether a word can be read in several ways."""
         ...
 
 
 class Clues:
-    """Words as the features of a decision, F = ``size`` of them."""
+    """Computes the features of a decision, F = ``size`` of them, from words."""
 
     def __init__(self, reader: Reader, words: dict[str, int], vectors: Floats) -> None:
-        """``vectors`` (V, K) of frequent ``words`` by their rows; any other word has zeros."""
+        """``vectors`` (V, K): those of frequent ``words``, by their rows; other words have
+        zeros."""
         self._reader = reader
         self._words = words
         self._vectors = vectors
@@ -78,30 +80,34 @@ class Clues:
     def __call__(
         self, past: Sequence[str], pending: Sequence[Word], phonemes: Callable[[Word], int]
     ) -> Floats:
-        """(F,) features of one to three pending words after the ``past`` ones of their sentence."""
+        """Return the features (F,) of one to three pending words after the ``past`` ones of their
+        sentence."""
         clues = np.zeros(self.size, np.float32)
         texts = [*past[-2:], *(word.text for word in pending)]
         bare = [" ".join(text.split()[-1:]).strip(EDGES) or "," for text in texts]
         tags = self._reader.tags(bare)
         begin = len(texts) - len(pending)
-        for place, at in enumerate(range(begin - 1, len(bare))):
-            if at >= 0:
+        for place, index in enumerate(range(begin - 1, len(bare))):
+            if index >= 0:
                 row = clues[place * self._each : (place + 1) * self._each]
-                self._describe(row, texts[at], bare[at], tags[at])
-                if at >= begin:
-                    row[len(CLASSES) + 2] = 0.1 * phonemes(pending[at - begin])
+                self._describe(row, texts[index], bare[index], tags[index])
+                if index >= begin:
+                    row[len(CLASSES) + 2] = 0.1 * phonemes(pending[index - begin])
         rest = clues[PLACES * self._each :]
         rest[len(pending) - 1] = 1.0
-        since = next((n for n, text in enumerate(reversed(past)) if text[-1:] in MARKS), len(past))
+        since_mark = next(
+            (n for n, text in enumerate(reversed(past)) if text[-1:] in MARKS), len(past)
+        )
         rest[MOST:] = (
             not past,
             math.log1p(len(past)),
-            math.log1p(since),
+            math.log1p(since_mark),
             0.05 * sum(map(len, past[-8:])),
         )
         return clues
 
     def _describe(self, row: Floats, text: str, bare: str, tag: str) -> None:
+        """Write the features of one word into ``row``, except the number of its phonemes."""
         kinds = len(CLASSES) + 1
         row[CLASS_OF.get(tag, kinds - 1)] = 1.0
         row[kinds] = text[-1:] in MARKS
@@ -127,18 +133,19 @@ class Network:
     """(V, K) their vectors."""
 
     def clues(self, reader: Reader) -> Clues:
-        """What turns words into the network's input; VoiceError if the weights do not fit it."""
+        """Return the features for this network. VoiceError if their number does not match its
+        weights."""
         clues = Clues(reader, {word: row for row, word in enumerate(self.words)}, self.vectors)
-        taken = self.layers[0][0].shape[1]
-        if taken != clues.size + TERMS:
+        width = self.layers[0][0].shape[1]
+        if width != clues.size + TERMS:
             raise VoiceError(
-                f"The learned policy takes {taken} inputs, not {clues.size + TERMS}: install the"
+                f"The learned policy takes {width} inputs, not {clues.size + TERMS}: install the"
                 " voice again."
             )
         return clues
 
     def __call__(self, inputs: Floats) -> float:
-        """The logit of READ for clues and terms (F + 3,)."""
+        """Return the logit of READ for features and terms (F + 3,)."""
         for number, (weight, bias) in enumerate(self.layers):
             inputs = weight @ (inputs if number == 0 else np.maximum(inputs, 0.0)) + bias
         return float(inputs[0])
@@ -159,15 +166,18 @@ class Network:
 
     @classmethod
     def load(cls, path: Path) -> Network:
-        """The network in a file; VoiceError if it is not one."""
+        """Load the network from a file. VoiceError if it is not one."""
         try:
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 words = tuple(file["words"].tobytes().decode().split("\n"))
                 vectors = file["vectors"].astype(np.float32)
                 count = sum(name.startswith("weight") for name in file.files)
                 layers = tuple(
-                    (file[f"weight{at}"].astype(np.float32), file[f"bias{at}"].astype(np.float32))
-                    for at in range(count)
+                    (
+                        file[f"weight{number}"].astype(np.float32),
+                        file[f"bias{number}"].astype(np.float32),
+                    )
+                    for number in range(count)
                 )
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
             raise VoiceError(
@@ -181,11 +191,12 @@ class Network:
 
 
 TERMS = 3
+"""Number of inputs after the features: see ``terms``."""
 
 
 def terms(price: float, words_per_min: float, seen: int) -> tuple[float, float, float]:
-    """The inputs after the clues: logarithms of price and pace, and how many words are visible
-    anyway."""
+    """Return the inputs after the features: logarithms of price and pace, and how many words are
+    visible anyway."""
     return math.log(price), math.log(words_per_min / 180), seen / MOST
 
 
@@ -220,7 +231,7 @@ class LearnedPolicy:
         return READ
 
     def _waits(self, view: View, count: int) -> bool:
-        """Whether one more word is worth waiting for when ``count`` are there."""
+        """Return whether to wait for one more word when ``count`` are there."""
         clues = self.clues(view.past, view.pending[:count], view.phonemes)
         inputs = np.array(terms(self.price, self.words_per_min, view.seen), np.float32)
         return self.network(np.concatenate([clues, inputs])) > 0

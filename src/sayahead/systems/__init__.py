@@ -19,5 +19,5 @@ KINDS: Extensible[Callable[[VoiceConfig, Path, int], Loaded]] = Extensible(
         "process": "sayahead.systems.external:load_process",
     },
 )
-"""Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU
-threads."""
+"""Loaders by the name of the kind in voice.json; each takes a voice's description, its folder and
+the number of threads."""

@@ -1,8 +1,9 @@
-"""Any engine that speaks whole texts, as a voice: a command that writes WAV, or a function that
-returns samples.
+"""Engines that speak whole texts, as voices: a command that writes WAV, or a function that returns
+samples.
 
-It says each SPEAK as a separate utterance, so it is for whole sentences (``wait-all``, its default)
-or for pieces of them (``independent``): a fallback, and a peer to compare with."""
+Each SPEAK is a separate utterance, so such a voice is for whole sentences (``wait-all``, the
+default) or pieces of them (``independent``): a fallback, and a peer for comparisons.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +27,10 @@ from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Synth
 from sayahead.voices import VoiceConfig
 
 Speaks = Callable[[str], Floats]
-"""A text to its samples (S,) in [-1, 1]."""
+"""Returns the samples (S,) of a text, in [-1, 1]."""
 ALLOWED = "SAYAHEAD_COMMANDS"
-"""Environment variable: what voices' folders may run, separated by commas: programs, with whatever
-arguments a folder chooses, or whole commands, with these arguments and no others."""
+"""Environment variable with the commands that voices may run, separated by commas: programs, with
+any arguments, or whole commands, with exactly these arguments."""
 LONGEST_S = 60.0
 
 
@@ -43,7 +44,7 @@ class ProcessConfig:
 
 
 class Characters:
-    """A word's characters, with a space before each but the first of a sentence."""
+    """Reads words as characters, with a space before each word but the first of a sentence."""
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
         pronunciations = list[Pronunciation]()
@@ -55,18 +56,19 @@ class Characters:
         return pronunciations
 
     def phonemes(self, word: Word) -> int:
-        """Characters."""
+        """Return the number of characters."""
         return len(word.text)
 
     def ids(self, phonemes: str) -> Ids:
-        """Code points."""
+        """Return the code points."""
         return np.array([ord(c) for c in phonemes], np.int64)
 
 
 class WholeTexts:
-    """An engine asked once for each SPEAK; its state is the number of samples so far.
+    """Calls an engine once for each SPEAK; the state is the number of samples so far.
 
-    Word timings are shares of the audible sound by letters: the engine tells none.
+    The engine reports no timings, so the audible sound is divided among words in proportion to
+    their letters.
     """
 
     def __init__(self, speaks: Speaks, *, sample_rate: int) -> None:
@@ -98,33 +100,33 @@ class WholeTexts:
 
 
 def by_command(command: Sequence[str], *, sample_rate: int) -> Speaks:
-    """A function that runs a command for each text; VoiceError where it fails, or writes no WAV of
-    this rate."""
+    """Return a function that runs a command for each text. VoiceError if it fails, or writes no WAV
+    of this sample rate."""
     return lambda text: samples_of(output_of(command, text), command[0], sample_rate)
 
 
 def output_of(command: Sequence[str], text: str) -> bytes:
-    """What a command writes for a text; VoiceError where it fails."""
+    """Run a command on a text; return what it writes. VoiceError if it fails."""
     program = command[0]
     arguments = [text if argument == "{text}" else argument for argument in command]
-    entry = b"" if "{text}" in command else text.encode()
+    stdin = b"" if "{text}" in command else text.encode()
     try:
-        done = subprocess.run(
-            arguments, input=entry, capture_output=True, timeout=LONGEST_S, check=False
+        process = subprocess.run(
+            arguments, input=stdin, capture_output=True, timeout=LONGEST_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise VoiceError(f"{program} cannot be run: {error}.") from error
-    if done.returncode:
-        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+    if process.returncode:
+        last = process.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise VoiceError(
-            f"{program} ended with code {done.returncode}: {last or 'it said nothing'}."
+            f"{program} ended with code {process.returncode}: {last or 'it said nothing'}."
         )
-    return done.stdout
+    return process.stdout
 
 
 def samples_of(data: bytes, program: str, sample_rate: int) -> Floats:
-    """The samples of a WAV file, whatever length its header claims, as programs write it to a
-    pipe."""
+    """Return the samples of a WAV file, ignoring the length in its header, which is wrong if it was
+    written to a pipe."""
     try:
         with wave.open(io.BytesIO(data)) as file:
             form = (file.getframerate(), file.getnchannels(), file.getsampwidth())
@@ -141,8 +143,8 @@ def samples_of(data: bytes, program: str, sample_rate: int) -> Floats:
 
 
 def whole_texts(speaks: Speaks, *, sample_rate: int, language: str) -> Loaded:
-    """The parts of a voice that says each SPEAK by a function; words are those of the language's
-    front end."""
+    """Return the parts of a voice that speaks each SPEAK by a function, with the language's front
+    end."""
     synthesizer = WholeTexts(speaks, sample_rate=sample_rate)
     front = front_end(language)
     return Loaded(
@@ -151,14 +153,14 @@ def whole_texts(speaks: Speaks, *, sample_rate: int, language: str) -> Loaded:
 
 
 def is_allowed(command: Sequence[str]) -> bool:
-    """Whether ``SAYAHEAD_COMMANDS`` has this command, or its program alone."""
+    """Return whether ``SAYAHEAD_COMMANDS`` allows this command or its program."""
     allowed = [entry.strip() for entry in os.environ.get(ALLOWED, "").split(",")]
     return command[0] in allowed or shlex.join(command) in allowed
 
 
 def load_process(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice that is a command. ConfigError unless ``SAYAHEAD_COMMANDS`` allows it: a folder is
-    untrusted."""
+    """Load a voice that is a command. ConfigError unless ``SAYAHEAD_COMMANDS`` allows it, because a
+    voice's folder is not trusted."""
     command = from_mapping(ProcessConfig, config.model, where="model").command
     if not command:
         raise ConfigError("model: command is empty, but must be a program and its arguments.")

@@ -1,4 +1,4 @@
-"""What a loaded voice consists of, and the parts that most kinds share."""
+"""The parts of a loaded voice, and helpers that most kinds share."""
 
 from __future__ import annotations
 
@@ -21,34 +21,33 @@ from sayahead.voices import VoiceConfig
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A voice's parts: what reads and what speaks. A phonemizer reads words, a speller reads
+    """The parts of a voice. It has a phonemizer if it reads words, or a speller if it reads
     characters."""
 
     synthesizer: AnySynthesizer
-    """What speaks."""
+    """Makes the sound."""
     normalizer: Callable[[int], Normalizer]
-    """Makes a normalizer for text from a given place in the source on."""
+    """Makes a normalizer for the text from a position of the source on."""
     phonemizer: Phonemizer | None = None
-    """Makes phonemes of words, if the voice reads words."""
+    """Makes phonemes from words, if the voice reads words."""
     speller: Speller | None = None
-    """Makes letters of words, if it reads characters."""
+    """Makes letters from words, if the voice reads characters."""
     openers: frozenset[str] = frozenset()
     policy: str = ""
-    """The policy of sessions that choose none; empty: what is usual for what the voice reads."""
+    """Default policy of sessions; empty for the usual one."""
     policies: Mapping[str, Callable[..., Policy]] = field(default_factory=dict)
-    """Makers of policies that the kind's voices learn, by name."""
+    """Makers of policies that the voice has learned, by name."""
     contexts: Mapping[str, Callable[..., ContextPredictor]] = field(default_factory=dict)
-    """The same of context predictors."""
+    """Makers of context predictors that the voice has learned, by name."""
     blend: Callable[[str], int] | None = None
-    """The number of a speaker who is none of the voice's, but a blend of these; ConfigError for
-    what is no blend."""
+    """Returns the number of a blend of speakers; ConfigError for an invalid one."""
     other: Callable[[int], tuple[str, Callable[[], Loaded]] | None] | None = None
-    """For a speaker by number who speaks another language than the voice's: its tag, and what makes
-    the same voice reading it, which takes time."""
+    """For a speaker's number: the tag of the language, if it is not the voice's, and the voice that
+    reads it."""
 
     @property
     def unit(self) -> Unit:
-        """What the voice reads, and what its policies decide on."""
+        """What the voice reads and its policies decide on."""
         return "words" if self.speller is None else "characters"
 
 
@@ -57,8 +56,7 @@ Loader = TypeVar("Loader", bound=Callable[..., Loaded])
 
 
 def reads_characters(load: Loader) -> Loader:
-    """Marks the loader of a kind whose voices read characters, for those who ask before a voice is
-    loaded."""
+    """Mark a loader whose voices read characters, so that this is known before one is loaded."""
     vars(load)["unit"] = "characters"
     return load
 
@@ -66,22 +64,23 @@ def reads_characters(load: Loader) -> Loader:
 def phoneme_voice(
     config: VoiceConfig, *tasks: Callable[[], Any], stages: Callable[..., Stages]
 ) -> Loaded:
-    """A voice of two stages that reads the phonemes of its language; ConfigError for one without a
-    front end.
+    """Return a voice of two stages that reads the phonemes of its language. ConfigError if it has
+    no phonemes.
 
-    ``tasks`` load its graphs while its front end is loaded; ``stages`` makes the stages of what
-    they return."""
+    ``tasks`` load its graphs in parallel with its front end; ``stages`` makes the stages from what
+    they return.
+    """
     if not config.phonemes:
         raise ConfigError("phonemes is empty: the voice would read nothing.")
 
-    def reads() -> tuple[FrontEnd, Phonemizer]:
+    def load_front_end() -> tuple[FrontEnd, Phonemizer]:
         front = front_end(config.reads or config.language)
-        inner = config.inner_punctuation
+        inner_punctuation = config.inner_punctuation
         return front, front.phonemizer(
-            config.phonemes, stand_in=config.stand_in, inner_punctuation=inner
+            config.phonemes, stand_in=config.stand_in, inner_punctuation=inner_punctuation
         )
 
-    *loaded, (front, phonemizer) = beside(*tasks, reads)
+    *loaded, (front, phonemizer) = beside(*tasks, load_front_end)
     return Loaded(
         two_stages(config, *stages(*loaded)), front.normalizer, phonemizer, openers=front.openers
     )
@@ -94,13 +93,13 @@ def two_stages(
     *,
     first_frames: int = 0,
 ) -> TwoStage[Any, Any]:
-    """The synthesizer of two stages, with the voice's pauses around sentences; ``first_frames``:
-    see TwoStage."""
+    """Return the synthesizer of two stages, with the voice's pauses; ``first_frames``: as for
+    TwoStage."""
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
     return TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses, first_frames=first_frames)
 
 
 def ids_of(symbols: str, phonemes: Mapping[str, int]) -> Ids:
-    """(P,) ids of a string of phonemes, without those that the voice does not have."""
+    """Return the ids (P,) of a string of phonemes, without those that the voice does not have."""
     return np.array([phonemes[symbol] for symbol in symbols if symbol in phonemes], np.int64)

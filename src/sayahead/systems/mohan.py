@@ -1,9 +1,10 @@
-"""The modified Tacotron 2 at run time (Mohan et al. 2020): reads one character or speaks one
+"""The modified Tacotron 2 at run time (Mohan et al. 2020): it reads one character or makes one
 decoder step at a time.
 
-Places number the characters of a sentence. Attention is soft and sees what has been read; a step's
-place is the peak of its attention. Frames are final when they are made; they are held back only for
-the vocoder."""
+Places number the characters of a sentence. Attention is soft and covers what has been read; the
+place of a step is the peak of its attention. Frames are final at once, and held back only for the
+vocoder.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from sayahead.vocoders import load_mel_vocoder
 from sayahead.voices import VoiceConfig
 
 STOP = 0.5
-"""Probability of the stop above which a sentence is over."""
+"""Probability of the stop token above which a sentence ends."""
 
 
 GRAPHS = ("encoder", "ask", "attend", "make")
@@ -54,16 +55,16 @@ class CharacterConfig:
     ahead: int
     """Characters after it."""
     longest: int
-    """Most steps that a place may be attended before attention is moved on; 0: never moved, as in
-    the paper."""
+    """Most steps that attention may stay at a place before it is moved on; 0: unlimited, as in the
+    paper."""
     pace: float
     """Approximate frames per character: how long a word is expected to last when its onset is
     reported."""
     look_back: int = 5
     """Latest characters whose weights are observed (Mohan 5.1)."""
     early_stop: bool = False
-    """Whether the stop ends a sentence that was read to its end wherever it fires, as in the paper,
-    or from its last letters on."""
+    """Whether the stop token ends a completely read sentence at any time, as in the paper, or only
+    after its last letters."""
 
     def __post_init__(self) -> None:
         check_whole("model: acoustic: longest", self.longest, 0, 10_000)
@@ -78,19 +79,19 @@ class ReadSoFar:
     rows: Floats
     """(P, M) its output for each character."""
     keys: Floats
-    """(P, A)."""
+    """(P, A) attention keys."""
     words: tuple[tuple[int, int], ...] = ()
     """Characters of each word that has begun, ``[first, end)``."""
     over: bool = False
-    """Whether its end has been read."""
+    """Whether the end of the sentence has been read."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecoderState:
-    """What the decoder carries from step to step."""
+    """State of the decoder between steps."""
 
     frame: Floats
-    """(1, F) of the step before, normalized."""
+    """(1, F) the previous step's frames, normalized."""
     context: Floats
     """(1, M) what attention saw in it."""
     attention: Floats
@@ -103,35 +104,35 @@ class DecoderState:
     weights: Floats
     """(P,) where attention looked, over the characters that were read then."""
     seen: Floats
-    """(P,) sum of the weights so far."""
+    """(P,) sum of all attention weights so far."""
     place: int = 0
     """The peak of attention."""
     rested: int = 0
-    """Steps for which it has looked there."""
+    """Number of steps that attention has stayed there."""
 
 
 @dataclass(frozen=True, slots=True)
 class CharacterState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     text: ReadSoFar
     """What was read."""
     decoder: DecoderState
     """What was spoken."""
     look: tuple[Floats, Floats]
-    """(P,) weights and (1, M) context that the next step sees, if nothing more is read."""
+    """(P,) weights and (1, M) context for the next step, unless more is read."""
     held: Floats
-    """(T, n_mels) frames that are made but held back."""
+    """(T, n_mels) frames that are held back."""
     made: int = 0
     """Frames made, including those held back."""
     closing: int = 0
-    """Steps made since the sentence's end was read."""
+    """Steps since the end of the sentence was read."""
     reached: tuple[int, ...] = ()
     """The frame at which attention first reached each character or passed it."""
-    told: int = 0
-    """Words whose times were handed out."""
+    reported_count: int = 0
+    """Number of words whose timings were reported."""
     promised: int = 0
-    """The end of the last of them, in frames."""
+    """Reported end of the last of them, in frames."""
 
 
 class CharacterAcoustic:
@@ -159,53 +160,55 @@ class CharacterAcoustic:
     def step(
         self, segment: Segment, state: CharacterState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, CharacterState]:
-        """Reads the segment's characters, then makes as many steps as it asks for."""
+        """Read the segment's characters, then make as many steps as it asks for."""
         pieces = [state.held]
         ended = False
         if len(segment.ids):
             state = self._read(segment, state)
         for _ in range(segment.steps or 0):
-            state, mel, ended = self._speak(state)
+            state, mel, ended = self._make_step(state)
             pieces.append(mel)
             if ended:
                 break
         frames = np.concatenate(pieces)
         commit = len(frames) if ended else max(0, len(frames) - hold_back)
-        state, words = self._told(state, final=state.made - (len(frames) - commit), ended=ended)
+        state, words = self._report_words(
+            state, final=state.made - (len(frames) - commit), ended=ended
+        )
         observation = self._observation(state)
         done = Frames(frames[:commit], frames[commit:], words, ended, observation=observation)
         return done, self.initial() if ended else replace(state, held=frames[commit:])
 
     def _read(self, segment: Segment, state: CharacterState) -> CharacterState:
-        """The state with the segment's characters read, and what attention sees now."""
+        """Return the state after reading the segment's characters."""
         text = state.text
         decoder = state.decoder
         if not len(text.rows):
-            decoder = self._asked(decoder)
+            decoder = self._with_query(decoder)
         for number in segment.ids:
             out = self._graphs["encoder"](id=np.array([number]), state=text.state)
             rows = np.concatenate([text.rows, out["row"]])
             keys = np.concatenate([text.keys, out["key"]])
             text = replace(text, state=out["next_state"], rows=rows, keys=keys)
         text = replace(text, words=text.words + segment.spans, over=segment.ends)
-        return replace(state, text=text, decoder=decoder, look=self._look(text, decoder))
+        return replace(state, text=text, decoder=decoder, look=self._attend(text, decoder))
 
-    def _asked(self, decoder: DecoderState) -> DecoderState:
-        """The decoder with its query after the last frame."""
+    def _with_query(self, decoder: DecoderState) -> DecoderState:
+        """Return the decoder with its query after the last frame."""
         out = self._graphs["ask"](
             frame=decoder.frame, context=decoder.context, attention=decoder.attention
         )
         return replace(decoder, attention=out["next_attention"], query=out["query"])
 
-    def _look(self, text: ReadSoFar, decoder: DecoderState) -> tuple[Floats, Floats]:
-        """(P,) weights and (1, M) context of what attention sees: a window from the last place
-        on."""
+    def _attend(self, text: ReadSoFar, decoder: DecoderState) -> tuple[Floats, Floats]:
+        """Return the attention's weights (P,) and context (1, M), in a window around the last
+        place."""
         model = self._model
         size = len(text.rows)
         half = self._model.location_kernel // 2
-        stuck = 0 < model.longest <= decoder.rested
+        is_stuck = 0 < model.longest <= decoder.rested
         place = decoder.place
-        first = min(place + 1, size - 1) if stuck else max(0, place - model.back)
+        first = min(place + 1, size - 1) if is_stuck else max(0, place - model.back)
         window = slice(first, max(first, place) + model.ahead + 1)
         past = np.zeros((2, size + 2 * half), np.float32)
         past[:, half : half + len(decoder.weights)] = decoder.weights, decoder.seen
@@ -220,9 +223,9 @@ class CharacterAcoustic:
         weights[window] = out["weights"][0]
         return weights, out["context"]
 
-    def _speak(self, state: CharacterState) -> tuple[CharacterState, Floats, bool]:
-        """One step: the state after it, its frames (r, n_mels), and whether the sentence is
-        over."""
+    def _make_step(self, state: CharacterState) -> tuple[CharacterState, Floats, bool]:
+        """Make one step; return the state after it, its frames (r, n_mels), and whether the
+        sentence is over."""
         model = self._model
         text = state.text
         decoder = state.decoder
@@ -235,55 +238,60 @@ class CharacterAcoustic:
         seen[: len(decoder.seen)] += decoder.seen
         rested = decoder.rested + 1 if place == decoder.place else 1
         layers = decoder.attention, decoder.query, out["next_decoder"]
-        decoder = self._asked(
+        decoder = self._with_query(
             DecoderState(out["frame"], context, *layers, weights, seen, place, rested)
         )
         reached = state.reached + (state.made,) * (place + 1 - len(state.reached))
-        state = replace(state, decoder=decoder, look=self._look(text, decoder), reached=reached)
+        state = replace(state, decoder=decoder, look=self._attend(text, decoder), reached=reached)
         state = replace(state, made=state.made + model.reduction, closing=state.closing + text.over)
-        return state, out["mel"], self._ends(state, float(out["stop"][0]))
+        return state, out["mel"], self._is_over(state, float(out["stop"][0]))
 
-    def _ends(self, state: CharacterState, stop: float) -> bool:
-        """Whether a sentence is over: the stop fired after its last letters, or attention got
-        stuck."""
+    def _is_over(self, state: CharacterState, stop: float) -> bool:
+        """Return whether a sentence is over: the stop token fired after its last letters, or
+        attention is stuck or lost."""
         model = self._model
         decoder = state.decoder
         size = len(state.text.rows)
         if not state.text.over or state.made < state.promised:
             return False
-        late = decoder.place >= size - 3
-        lost = state.closing * model.reduction > 40 + 3 * model.pace * size
-        stopped = stop > STOP and (late or model.early_stop)
-        return stopped or (late and 0 < model.longest < decoder.rested) or lost or size == 1
+        at_end = decoder.place >= size - 3
+        is_lost = state.closing * model.reduction > 40 + 3 * model.pace * size
+        has_stopped = stop > STOP and (at_end or model.early_stop)
+        return (
+            has_stopped or (at_end and 0 < model.longest < decoder.rested) or is_lost or size == 1
+        )
 
-    def _told(
+    def _report_words(
         self, state: CharacterState, *, final: int, ended: bool
     ) -> tuple[CharacterState, tuple[tuple[int, int], ...]]:
-        """First and end frame of the words that begin before frame ``final`` and were not reported
-        yet.
+        """Return first and end frame of the words that begin before frame ``final`` and were not
+        reported.
 
-        The length of a word that attention has not passed is estimated from its letters; the next
-        begins no earlier."""
+        The end of a word that attention has not passed is estimated from its letters; the next word
+        begins no earlier.
+        """
         words = list[tuple[int, int]]()
         end = state.promised
-        for first, after in state.text.words[state.told :]:
-            begun = first < len(state.reached)
-            passed = after < len(state.reached)
-            begin = max(end, state.reached[first] if begun else state.made)
-            if not ended and (not begun or (begin >= final and not passed)):
+        for first, after in state.text.words[state.reported_count :]:
+            has_begun = first < len(state.reached)
+            is_passed = after < len(state.reached)
+            begin = max(end, state.reached[first] if has_begun else state.made)
+            if not ended and (not has_begun or (begin >= final and not is_passed)):
                 break
             expected = (
                 state.made
                 if ended
                 else max(state.made, begin + round(self._model.pace * (after - first)))
             )
-            end = max(begin, state.reached[after] if passed else expected)
+            end = max(begin, state.reached[after] if is_passed else expected)
             words.append((begin, end))
-        return replace(state, told=state.told + len(words), promised=end), tuple(words)
+        return replace(
+            state, reported_count=state.reported_count + len(words), promised=end
+        ), tuple(words)
 
     def _observation(self, state: CharacterState) -> Floats:
-        """(M + look_back + n_mels,) what an agent sees: context, latest characters' weights, last
-        frame (4.3.1)."""
+        """Return the observation (M + look_back + n_mels,) for an agent: context, weights of the
+        latest characters, last frame (4.3.1)."""
         model = self._model
         weights, context = state.look
         latest = np.concatenate([np.zeros(model.look_back, np.float32), weights])[
@@ -307,7 +315,7 @@ class MohanConfig:
 
 @reads_characters
 def load_mohan(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has the graphs of ``GRAPHS`` and the vocoder's; it reads characters."""
+    """Load a voice from the graphs in ``GRAPHS`` and the vocoder's; it reads characters."""
     mohan = from_mapping(MohanConfig, config.model, where="model")
     front = front_end(config.language)
     speller = front.speller()

@@ -24,9 +24,9 @@ from sayahead.vocoders import load_mel_vocoder
 from sayahead.voices import VoiceConfig
 
 STOP = 0.5
-"""Probability of the stop above which a segment is over."""
+"""Probability of the stop token above which a segment ends."""
 MAX_FRAMES = 40
-"""Most frames that a segment may have for each of its phonemes, whatever attention and stop do."""
+"""Most frames per phoneme of a segment, whatever attention and stop token do."""
 
 
 GRAPHS = ("encoder", "context", "memory", "decoder", "postnet")
@@ -55,7 +55,7 @@ class SegmentalConfig:
     past: int
     """Most phonemes of the past in the context; 0: the whole sentence."""
     longest: int
-    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in
+    """Most steps that attention may stay on a phoneme before it is moved on; 0: unlimited, as in
     the papers."""
     copies: int = 1
     """How often a segment's last frame is repeated as the vocoder's right context (Saeki-b, 4.2:
@@ -66,8 +66,8 @@ class SegmentalConfig:
     end_mark: bool = True
     """Whether an independent segment ends with a pad; none of the papers' does."""
     early_stop: bool = False
-    """Whether the stop ends a segment wherever it fires, as in the papers, or from the last
-    sounding phoneme on."""
+    """Whether the stop token ends a segment at any time, as in the papers, or only after the last
+    sounding phoneme."""
     prenet: int = 0
     """Units of the prenet's layers in all; 0: its graph has no input for which of them are kept."""
     prenet_dropout: float = 0.0
@@ -85,20 +85,20 @@ class SegmentalConfig:
 
 @dataclass(frozen=True, slots=True)
 class SegmentalState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     ids: Ids
     """(P,) spoken phonemes that are still context, including the first pad; empty before the first
     word."""
     held: Floats
-    """(T, n_mels) frames that are made but held back."""
+    """(T, n_mels) frames that are held back."""
     frames: int
     """Frames made so far, including those held back."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecoderState:
-    """What the decoder carries from step to step."""
+    """State of the decoder between steps."""
 
     frame: Floats
     """(1, r * n_mels) of the step before, normalized."""
@@ -113,7 +113,7 @@ class DecoderState:
     place: int = 0
     """Phoneme that attention looked at last."""
     rested: int = 0
-    """Steps for which it has looked there; 0 before the first."""
+    """Number of steps that attention has stayed there; 0 before the first."""
 
 
 class SegmentalAcoustic:
@@ -134,7 +134,7 @@ class SegmentalAcoustic:
     def step(
         self, segment: Segment, state: SegmentalState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, SegmentalState]:
-        """Held-back frames are final all the same."""
+        """Render a segment. Held-back frames are final, too."""
         ended = segment.closes
         if not segment.speak:
             return self._without_words(segment, state)
@@ -142,7 +142,7 @@ class SegmentalAcoustic:
         spoken = segment.ids[: segment.speak]
         first = 0
         if self._model.independent:
-            # Without the space before its first word.
+            # The first word has no space before it.
             first = segment.spans[0][0] if segment.spans else 0
             segment = replace(segment, ids=spoken, embedding=None)
             past = NO_IDS
@@ -181,7 +181,8 @@ class SegmentalAcoustic:
     def _without_words(
         self, segment: Segment, state: SegmentalState
     ) -> tuple[Frames, SegmentalState]:
-        """What is held back, if the sentence or the text pauses here; else nothing."""
+        """Render a segment without words, which releases what is held back if the sentence or the
+        text pauses here."""
         words = ((state.frames, state.frames),) * len(segment.spans)
         nothing = state.held[:0]
         if segment.closes:
@@ -191,10 +192,10 @@ class SegmentalAcoustic:
         return Frames(nothing, state.held, words, False), state
 
     def _embedding(self, segment: Segment, past: Ids, ended: bool) -> Floats:
-        """(E,) the contextual embedding of the past and of the future that the segment shows."""
-        shut = segment.ends and not ended and not self._model.independent
-        future = np.concatenate([segment.ids[segment.speak :], self._pad if shut else NO_IDS])
-        # A missing text is a row that does not count.
+        """Return the embedding (E,) of the past and of the visible future."""
+        is_closed = segment.ends and not ended and not self._model.independent
+        future = np.concatenate([segment.ids[segment.speak :], self._pad if is_closed else NO_IDS])
+        # The network ignores a text that is not present.
         sides = [
             self._graphs["encoder"](ids=ids if len(ids) else self._pad)["states"]
             for ids in (past, future)
@@ -205,9 +206,10 @@ class SegmentalAcoustic:
     def _decode(
         self, ids: Ids, embedding: Floats, sounded: int, random: np.random.Generator
     ) -> tuple[Floats, list[int]]:
-        """Log mel (T, n_mels) of a segment, and the place that attention looked at in each step.
+        """Return the log mel (T, n_mels) of a segment, and the place of attention in each step.
 
-        ``random`` says which units of the prenet are dropped.
+        ``sounded``: place of the last sounding phoneme; ``random``: selects the prenet units that
+        are dropped.
         """
         model = self._model
         states = self._graphs["encoder"](ids=ids)["states"]
@@ -217,7 +219,7 @@ class SegmentalAcoustic:
         rows = memory["rows"]
         keys = memory["keys"]
         half = model.location_kernel // 2
-        # Past attention, with room for the places around a window.
+        # Past attention weights, padded for windows around each place.
         seen = np.zeros((2, len(ids) + model.window + 2 * half), np.float32)
         decoder = DecoderState(
             np.zeros((1, model.reduction * model.n_mels), np.float32),
@@ -230,10 +232,10 @@ class SegmentalAcoustic:
         visited = list[int]()
         last = len(ids) - 1
         while True:
-            decoder, stops = self._advance(decoder, rows, keys, seen, self._kept(random))
+            decoder, stops = self._make_step(decoder, rows, keys, seen, self._dropout(random))
             seen[0, half : half + len(ids)] = decoder.weights
             seen[1, half : half + len(ids)] += decoder.weights
-            # Free attention may go back; a word is over when attention has once passed it.
+            # Free attention may move back; a word counts as over once attention has passed it.
             visited.append(max([decoder.place, *visited[-1:]]))
             frames = decoder.frame.reshape(model.reduction, model.n_mels)
             ends = np.flatnonzero(stops > STOP)
@@ -241,13 +243,14 @@ class SegmentalAcoustic:
                 steps.append(frames[: ends[0] + 1])
                 break
             steps.append(frames)
-            stuck = decoder.place == last and 0 < model.longest <= decoder.rested
-            if stuck or len(steps) * model.reduction >= MAX_FRAMES * len(ids):
+            is_stuck = decoder.place == last and 0 < model.longest <= decoder.rested
+            if is_stuck or len(steps) * model.reduction >= MAX_FRAMES * len(ids):
                 break
         return self._graphs["postnet"](frames=np.concatenate(steps))["mel"], visited
 
-    def _kept(self, random: np.random.Generator) -> dict[str, Floats]:
-        """The decoder's input (1, prenet): a factor for each unit, whose mean is 1."""
+    def _dropout(self, random: np.random.Generator) -> dict[str, Floats]:
+        """Return the decoder's input (1, prenet) for dropout: a factor for each unit, 1 on average;
+        empty without a prenet input."""
         units = self._model.prenet
         share = self._model.prenet_dropout
         if not units:
@@ -255,7 +258,7 @@ class SegmentalAcoustic:
         kept = (random.random((1, units)) >= share) / (1 - share) if share else np.ones((1, units))
         return {"kept": kept.astype(np.float32)}
 
-    def _advance(
+    def _make_step(
         self,
         decoder: DecoderState,
         rows: Floats,
@@ -263,13 +266,18 @@ class SegmentalAcoustic:
         seen: Floats,
         kept: Mapping[str, Floats],
     ) -> tuple[DecoderState, Floats]:
-        """One step, and the stops (r,) of its frames."""
+        """Make one step; return the state after it, and the stop probabilities (r,) of its
+        frames."""
         model = self._model
-        at = decoder.place
-        first, end = (at, min(at + model.window, len(rows))) if model.window else (0, len(rows))
-        around = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
+        last_place = decoder.place
+        first, end = (
+            (last_place, min(last_place + model.window, len(rows)))
+            if model.window
+            else (0, len(rows))
+        )
+        windows = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
         window = slice(first, end)
-        visited = around[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
+        visited = windows[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
         frame = decoder.frame
         context = decoder.context
         attention = decoder.attention
@@ -279,7 +287,7 @@ class SegmentalAcoustic:
             **past, rows=rows[window], keys=keys[window], seen=visited, **kept
         )
         place = first + int(out["weights"].argmax())
-        rested = decoder.rested + 1 if place == at else 1
+        rested = decoder.rested + 1 if place == last_place else 1
         if 0 < model.longest < rested and place + 1 < len(rows):
             place = place + 1
             rested = 1
@@ -310,7 +318,7 @@ class SaekiConfig:
 
 
 def load_saeki(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
-    """A voice whose folder has the graphs of ``GRAPHS`` and the vocoder's."""
+    """Load a voice from the graphs in ``GRAPHS`` and the vocoder's."""
     saeki = from_mapping(SaekiConfig, config.model, where="model")
 
     def stages(vocoder: Vocoder[Any], *loaded: OnnxGraph) -> Stages:

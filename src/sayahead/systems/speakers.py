@@ -1,5 +1,5 @@
-"""Voices of several speakers: their numbers, blends of them, the languages they read, and what is
-each one's own."""
+"""Voices with several speakers: numbers, blends, languages, and each speaker's network
+parameters."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from sayahead.types import Floats
 from sayahead.vocoders.manner import MANNER, PLAIN
 
 SPEAKERS = "speakers.npz"
-"""File of what is each speaker's own in the graphs of a voice."""
+"""File with the parameters of each speaker in a voice's graphs."""
 SPEAKER = "speaker"
-"""Their input for it."""
+"""The graphs' input for them."""
 
 
 class Blends:
-    """Numbers of speakers: those of the voice first, then blends in the order in which they were
-    asked for."""
+    """Numbers of speakers: those of the voice first, then blends in the order of their first
+    use."""
 
-    MOST = 10_000
-    """Blends that a loaded voice keeps the numbers of."""
+    CAPACITY = 10_000
+    """Most blends that a loaded voice can number."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -38,12 +38,12 @@ class Blends:
         self._lock = threading.Lock()
 
     def first(self, number: int) -> int:
-        """Of a blend, the speaker with most of it; a speaker itself."""
+        """Return the speaker with the largest share of a blend."""
         return max(self._parts(number), key=lambda part: part[1])[0]
 
     def blend(self, shares: Mapping[int, float]) -> int:
-        """The number of a blend of speakers by their shares, which need not sum to one; ConfigError
-        for too many."""
+        """Return the number of a blend; its shares need not sum to one. ConfigError for too many
+        blends."""
         total = sum(shares.values())
         parts = tuple(
             (number, round(share / total, 3)) for number, share in sorted(shares.items()) if share
@@ -52,15 +52,15 @@ class Blends:
             return parts[0][0]
         with self._lock:
             if parts not in self._blends:
-                if len(self._blends) >= self.MOST:
+                if len(self._blends) >= self.CAPACITY:
                     raise ConfigError(
-                        f"{self.MOST} blends are in use, and no more can be: name one of them."
+                        f"{self.CAPACITY} blends are in use, and no more can be: name one of them."
                     )
                 self._blends.append(parts)
             return self.count + self._blends.index(parts)
 
     def parts(self, number: int) -> tuple[list[int], Floats]:
-        """The speakers of a blend and their shares (N,); one speaker alone."""
+        """Return the speakers of a blend and their shares (N,)."""
         parts = self._parts(number)
         return [one for one, _ in parts], np.array([share for _, share in parts], np.float32)
 
@@ -69,8 +69,8 @@ class Blends:
 
 
 def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
-    """Shares of speakers by number, of a blend such as ``af_heart:0.7+am_michael:0.3``; ConfigError
-    for none."""
+    """Parse a blend such as ``af_heart:0.7+am_michael:0.3`` into shares by speaker. ConfigError if
+    it is invalid."""
     parts = dict[int, float]()
     for part in text.split("+"):
         name, _, share = part.strip().partition(":")
@@ -91,17 +91,16 @@ def shares(text: str, speakers: Mapping[str, int]) -> dict[int, float]:
 
 
 class Speakers(Blends):
-    """What is a speaker's own in the networks of a voice: scales and offsets, mixed where speakers
-    are blended."""
+    """The parameters of each speaker, and of blends: scales and offsets in the voice's networks."""
 
     def __init__(self, tables: Mapping[str, Floats]) -> None:
-        """``tables`` (S, V) by graph: a row for each speaker."""
+        """``tables``: (S, V) for each graph, a row per speaker."""
         super().__init__(len(next(iter(tables.values()))))
         self._tables = tables
         self._made = functools.lru_cache(maxsize=64)(self._make)
 
     def __getitem__(self, number: int) -> Mapping[str, Floats]:
-        """(V,) by graph."""
+        """Return the parameters (V,) for each graph."""
         return self._made(number)
 
     def _make(self, number: int) -> dict[str, Floats]:
@@ -113,8 +112,8 @@ class Speakers(Blends):
 
 
 def speaker_tables(path: Path, graphs: Mapping[str, OnnxGraph], count: int) -> dict[str, Floats]:
-    """(S, V) by graph, and their manner, of a speakers.npz; VoiceError for a file that is damaged,
-    or of other graphs or speakers."""
+    """Read the parameters (S, V) for each graph, and the manner, from a speakers.npz. VoiceError if
+    it is damaged or does not match the graphs."""
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             tables = {name: np.asarray(file[name], np.float32) for name in graphs}
@@ -137,8 +136,8 @@ def of_speakers(
     languages: Mapping[int, str],
     reading: Callable[[str], Loaded],
 ) -> Loaded:
-    """A voice whose speakers can be blended, and read the languages that some of them have by
-    number."""
+    """Return a voice whose speakers can be blended, and can read the languages that some of them
+    have."""
 
     def other(speaker: int) -> tuple[str, Callable[[], Loaded]] | None:
         language = languages.get(blends.first(speaker))

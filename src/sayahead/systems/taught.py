@@ -1,4 +1,4 @@
-"""What a voice has learned besides speaking: policies and contexts, by name."""
+"""Policies and context predictors that a voice has learned, by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sayahead.voices.loans import lent
 def taught_policies(
     config: VoiceConfig, folder: Path, loaded: Loaded, threads: int
 ) -> dict[str, Callable[..., Policy]]:
-    """Makers of the policies that a voice has learned, by name."""
+    """Return makers of the learned policies."""
     makers: dict[str, Callable[..., Policy]] = {}
     if config.learned is not None:
         network = Network.load(folder / config.learned.weights)
@@ -42,17 +42,17 @@ def taught_policies(
 def taught_contexts(
     config: VoiceConfig, folder: Path, threads: int
 ) -> dict[str, Callable[..., ContextPredictor]]:
-    """Makers of the context predictors that a voice has learned, by name."""
+    """Return makers of the learned context predictors."""
     makers = dict[str, Callable[..., ContextPredictor]]()
     if config.distilled is not None:
-        about = config.distilled
-        names = about.graph, about.vectors
-        place = (
+        settings = config.distilled
+        names = settings.graph, settings.vectors
+        files_folder = (
             folder
-            if about.borrowed is None
-            else lent(about.borrowed, folder, "the predictor of context", names)
+            if settings.borrowed is None
+            else lent(settings.borrowed, folder, "the predictor of context", names)
         )
-        distilled = Distilled.load(place, about, threads=threads)
+        distilled = Distilled.load(files_folder, settings, threads=threads)
         makers["distilled"] = lambda: distilled
     if config.hidden is not None:
         makers["hidden"] = hidden_maker(folder, config.hidden, threads=threads)

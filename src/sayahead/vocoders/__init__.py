@@ -16,14 +16,14 @@ from sayahead.voices.loans import lent
 
 
 def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
-    """The lender's vocoder table and folder; VoiceError where its files are not there, or are
-    others."""
+    """Return the vocoder table and folder of the voice that lends a vocoder. VoiceError if its
+    files are missing or differ."""
     lender = lent(from_mapping(Borrowed, table, where="model: vocoder"), folder, "the vocoder")
     return read_config(lender).model["vocoder"], lender
 
 
 def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:
-    """The vocoder of mel frames that a ``model`` table has under ``vocoder``; ConfigError for an
+    """Load the vocoder of mel frames from a ``model`` table's entry ``vocoder``. ConfigError for an
     unknown kind."""
     if "voice" in table:
         table, folder = borrowed(table, folder)
@@ -44,5 +44,5 @@ VOCODERS: Extensible[Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = E
         for name in ("mel", "clarinet", "wavernn", "waveglow")
     },
 )
-"""Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that
+"""Loaders of vocoders of mel frames, for all kinds that produce these; named like the tasks that
 trained them."""

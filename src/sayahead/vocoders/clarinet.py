@@ -1,5 +1,5 @@
-"""ClariNet's student at run time: mel frames to samples, and the pulse train that a small student
-hears beside them."""
+"""ClariNet's student at run time: mel frames to samples. A small student also gets a pulse train at
+the pitch."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class ClariNetModel:
     hop_length: int
     """Samples a frame."""
     left: int
-    """Frames on the left that make a difference."""
+    """Frames to the left that influence the result."""
     right: int
-    """Frames on the right that make a difference."""
+    """Frames to the right that influence the result."""
     pulses: bool
-    """Whether the student hears pulses; ``pitch.onnx`` then reads the pitch."""
+    """Whether the student gets pulses, at the pitch that ``pitch.onnx`` reads."""
     pitch_left: int = 0
     """Frames on the left that the pitch of a frame is read from."""
     pitch_right: int = 0
@@ -41,15 +41,14 @@ class ClariNetModel:
     """Frames that are rendered again before new ones (Ma's delta); None: all that make a
     difference."""
     fade: int = 0
-    """Samples over which a step's sound grows out of what the one before expected, for a delta that
-    is too small."""
+    """Samples of cross-fade between what one step expected and what the next one makes, for a delta
+    that is too small."""
     temperature: float = 1.0
     """Factor on the noise."""
 
 
 class ClariNetVocoder(PulsedOverlap):
-    """ClariNet's student. The pitch is read from the mel where it wants pulses, the rest is
-    OverlapVocoder's."""
+    """ClariNet's student, with pulses at the pitch of the mel if it wants them."""
 
     def __init__(self, model: ClariNetModel, folder: Path, *, threads: int = 1) -> None:
         """Load ``student.onnx``, and ``pitch.onnx`` where there are pulses."""
@@ -66,6 +65,8 @@ class ClariNetVocoder(PulsedOverlap):
         super().__init__(overlap, pulses)
 
     def _render(self, frames: Floats, z: Floats) -> Floats:
+        """Return the samples of frames (T, n_mels), or with pulses (T, n_mels + 2 * hop), for noise
+        ``z``."""
         n_mels = self._model.n_mels
         inputs = {"mel": frames[:, :n_mels], "z": np.float32(self._model.temperature) * z}
         if self._model.pulses:
@@ -74,7 +75,7 @@ class ClariNetVocoder(PulsedOverlap):
 
 
 def load_clarinet(table: Mapping[str, Any], folder: Path, threads: int) -> ClariNetVocoder:
-    """The student in a voice's folder, by what its ``model`` table has under ``vocoder``."""
+    """Load the student from a voice's folder."""
     return ClariNetVocoder(
         from_mapping(ClariNetModel, table, where="model: vocoder"), folder, threads=threads
     )

@@ -1,9 +1,9 @@
-"""Pitch, pitch range and formants of voices of source and filter, changed between the network and
-the synthesis.
+"""Changes pitch, pitch range and formants of source-filter voices, between the network and the
+synthesis.
 
-The network that makes the spectra is given the pitch that it was taught, so it sees nothing new;
-what is changed is the pulse train and the envelope that filters it. All of it is done frame by
-frame: a sentence in steps is the whole one."""
+The network still gets the pitch that it was trained with; only the pulse train and the spectral
+envelope change. Everything is computed per frame, so steps give the same as a whole sentence.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from sayahead.types import Floats, Shape
 
 MIDDLE_HZ = 189.0
-"""The usual pitch of the speaker whom all voices of this kind have, about which the range is
-widened."""
+"""Usual pitch of the speaker of all voices of this kind, around which the range is widened."""
 UNVOICED_HZ = 40.0
 MIN_HZ = 45.0
 MAX_HZ = 1200.0
@@ -26,19 +25,19 @@ BIN_HZ = 20.0
 
 
 def shaped_pitch(f0: Floats, shape: Shape) -> Floats:
-    """(T,) pitch in Hz of frames (T,); unvoiced ones (below 40 Hz) stay as they are."""
+    """Return the changed pitch (T,) in Hz; unvoiced frames (below 40 Hz) stay."""
     octaves = np.log2(np.maximum(f0, 1.0) / MIDDLE_HZ)
     pitch = MIDDLE_HZ * 2 ** (octaves * shape.pitch_range + shape.pitch / 12)
     return np.where(f0 > UNVOICED_HZ, np.clip(pitch, MIN_HZ, MAX_HZ), f0).astype(np.float32)
 
 
 def shaped_spectrum(spectrum: Floats, before: Floats, after: Floats, shape: Shape) -> Floats:
-    """(T, 3005) spectral parts with formants moved, as loud with the pitch ``after`` (T,) as with
-    ``before`` (T,).
+    """Return the spectral parts (T, 3005) with formants moved, and as loud at the pitch ``after``
+    (T,) as they were at ``before`` (T,).
 
-    Both pitches may be of fewer frames, or of more; frames without are taken for unvoiced. A pulse
-    train has as much power as it has harmonics, so half the pitch is twice as loud. What is no
-    pulse (hiss, breath, bursts) stays as it is: its phases belong to its frequencies.
+    Pitches may have fewer or more frames; missing ones count as unvoiced. The power of a pulse
+    train grows with its number of harmonics, so half the pitch would be twice as loud. Hiss, breath
+    and bursts stay as they are, because their phases belong to their frequencies.
     """
     frames = len(spectrum)
     parts = spectrum.reshape(frames, PARTS, BINS).copy()
@@ -51,11 +50,12 @@ def shaped_spectrum(spectrum: Floats, before: Floats, after: Floats, shape: Shap
 
 
 def at_harmonics(response: Floats, f0: Floats, formants: float) -> Floats:
-    """(T, 2, 601) magnitude and phase of the filter, read where the harmonics of ``f0`` (T,) were
+    """Return magnitude and phase (T, 2, 601) of the filter, read at the harmonics of ``f0`` (T,)
     and moved.
 
-    Elsewhere the network was never heard, so what it says there means nothing: below the first
-    harmonic above all."""
+    Between harmonics, and below the first one, the network's output was never heard in training and
+    means nothing.
+    """
     harmonic = np.maximum(places(formants) * BIN_HZ / f0[:, None], 1.0)
     low = np.floor(harmonic)
     weight = (harmonic - low).astype(np.float32)
@@ -71,5 +71,5 @@ def at_harmonics(response: Floats, f0: Floats, formants: float) -> Floats:
 
 @functools.lru_cache(maxsize=32)
 def places(formants: float) -> NDArray[np.float64]:
-    """(601,) where in the old spectrum each bin of the new one lies."""
+    """Return for each bin (601,) of the new spectrum its position in the old one."""
     return np.clip(np.arange(BINS) / formants, 0, BINS - 1)

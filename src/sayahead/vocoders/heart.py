@@ -11,11 +11,11 @@ from sayahead.vocoders.manner import in_manner
 from sayahead.vocoders.spectral import SpectralVocoder
 
 
-class Own(Protocol):
-    """What is each speaker's own."""
+class SpeakerTables(Protocol):
+    """Parameters of each speaker."""
 
     def __getitem__(self, number: int) -> Mapping[str, Floats]:
-        """(V,) by graph."""
+        """Return the parameters (V,) for each graph."""
         ...
 
 
@@ -23,24 +23,29 @@ class HeartVocoder(SpectralVocoder):
     """The default voice's decoder: frames are (encoding 128, f0, energy)."""
 
     REACH = 27
-    """Frames that the decoder sees to each side."""
+    """Receptive field of the decoder to each side, in frames."""
 
     def __init__(
-        self, decoder: OnnxGraph, *, right: int = REACH, speakers: Own | None = None
+        self, decoder: OnnxGraph, *, right: int = REACH, speakers: SpeakerTables | None = None
     ) -> None:
-        """``right``: how many of the provisional frames it is given; what is left out changes the
-        last of them most.
+        """``right``: how many provisional frames it gets; fewer change the last of them most.
 
-        ``speakers``: of each by number, what is its own in the decoder; frames then have the number
-        in a last column."""
+        ``speakers``: parameters of each speaker by number, which frames then have in a last column.
+        """
         self._speakers = speakers
-        super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256), anew=True)
+        super().__init__(
+            decoder, right=right, input_cache=(3, 130), cache=(24, 256), recompute=True
+        )
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
         f0 = frames[:, 128]
         energy = frames[:, 129]
         if self._speakers is None:
             return {"sound_encoding": frames[:, :128], "f0": f0, "energy": energy}
-        own = self._speakers[int(frames[0, 130])]
-        inputs = {"sound_encoding": frames[:, :128], "f0": in_manner(f0, own), "energy": energy}
-        return inputs | {"speaker": own["decoder"]}
+        parameters = self._speakers[int(frames[0, 130])]
+        inputs = {
+            "sound_encoding": frames[:, :128],
+            "f0": in_manner(f0, parameters),
+            "energy": energy,
+        }
+        return inputs | {"speaker": parameters["decoder"]}

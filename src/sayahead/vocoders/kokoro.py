@@ -1,9 +1,8 @@
-"""Kokoro's second stage: its harmonic source, and its decoder with the past of every convolution as
-state.
+"""Kokoro's second stage: the harmonic source, and the decoder with cached convolutions.
 
-Frames are units of 25 ms: the text's encoding (C), pitch in Hz and energy, two of each, and the
-number of the style. The source's phase runs on from unit to unit of a sentence, so that steps are
-the whole (``voices.install.kokoro.networks``).
+Frames are units of 25 ms: the encoding of the text (C), two values each of pitch in Hz and energy,
+and the number of the style. The phase of the source runs on through a sentence, so that steps give
+the same as the whole (``voices.install.kokoro.networks``).
 """
 
 from __future__ import annotations
@@ -23,59 +22,61 @@ SAMPLE_RATE = 24000
 UNIT = 600
 HALF = 300
 EDGE = 5
+"""Samples of the source before the first sample of a step."""
 MIRRORED = 10
-"""Samples of the source before the first of a step, and mirrored ones at the ends of a sentence."""
+"""Mirrored samples of the source at the ends of a sentence."""
 TURN = 1 << 40
+"""A turn of the phase in integers, which add up exactly."""
 SHARES = (np.arange(HALF) + 0.5) / HALF
-"""Of the way from the middle of a half unit to the next one's."""
+"""Positions of samples between the middles of two half units, from 0 to 1."""
 VOICED_HZ = 10.0
-"""Pitch below which the source is silent."""
+"""The source is silent below this pitch."""
 VOICE_HZ = 40.0
-"""The same for what is a pitch to a listener."""
+"""Pitches below this are not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Styled:
-    """A style as the networks take it."""
+    """A style in the form that the networks take."""
 
     row: Floats
     """(256,) the style itself."""
     prosody: dict[str, Array]
-    """Inputs of the prosody network that the style decides."""
+    """Inputs of the prosody network for this style."""
     decoder: dict[str, Array]
-    """The same of the decoder."""
+    """Inputs of the decoder for this style."""
     prosody_past: dict[str, Array]
-    """What the prosody network has seen before a sentence."""
+    """State of the prosody network before a sentence."""
     decoder_past: dict[str, Array]
-    """The same of the decoder."""
+    """State of the decoder before a sentence."""
     middle_hz: float
-    """The middle of its pitch."""
+    """Its median pitch."""
 
 
 @dataclass(frozen=True, slots=True)
 class KokoroSound:
-    """The past of a sentence in the decoder."""
+    """State of the decoder between steps."""
 
     caches: dict[str, Array]
-    """By the graph's names, at the commit; empty before a sentence's first unit."""
+    """Caches by the graph's names; empty before a sentence's first unit."""
     turns: int = 0
-    """The source's phase in the middle of the last final half unit."""
+    """Phase of the source in the middle of the last final half unit."""
     hz: float = 0.0
-    """Its pitch."""
+    """Pitch there."""
     tail: Floats = field(default_factory=lambda: np.zeros(0, np.float32))
-    """(<= fade,) samples that were expected to follow, which the next ones grow out of."""
+    """(<= fade,) samples that were expected to follow, which fade into the next ones."""
 
 
 class KokoroVocoder:
-    """Frames (T, C + 5) to samples, 600 each."""
+    """Turns frames (T, C + 5) into samples, 600 each."""
 
     hop_length = UNIT
 
     def __init__(
         self, graph: OnnxGraph, styles: Callable[[int], Styled], *, right: int, fade: int
     ) -> None:
-        """``styles``: a style by its number; ``right``: units to the right that make a difference;
-        ``fade``: samples of a cross-fade."""
+        """``styles``: returns a style by number; ``right``: units to the right that influence the
+        result; ``fade``: samples of cross-fade."""
         self._graph = graph
         self._styles = styles
         self.context = right
@@ -103,7 +104,7 @@ class KokoroVocoder:
             return np.zeros(0, np.float32), state
         frames = np.concatenate([final, right[:0] if ended else right])
         style = self._styles(int(final[0, -1]))
-        prosody = self._pitched(frames[:, self._width : self._width + 4], style)
+        prosody = self._shaped_prosody(frames[:, self._width : self._width + 4], style)
         begins = not state.caches
         turns, voiced, middles = source(
             prosody[:, :2].reshape(-1), state.turns, None if begins else state.hz
@@ -128,16 +129,16 @@ class KokoroVocoder:
         tail = samples[size : size + (0 if ended else self._fade)]
         return blend(state.tail, samples[:size]), replace(after, tail=tail)
 
-    def _pitched(self, prosody: Floats, style: Styled) -> Floats:
-        """Pitch and energy (T, 4), the pitch as the session wants it."""
+    def _shaped_prosody(self, prosody: Floats, style: Styled) -> Floats:
+        """Return pitch and energy (T, 4) with the session's shape applied to the pitch."""
         if self._shape.pitch == 0.0 and self._shape.pitch_range == 1.0:
             return np.ascontiguousarray(prosody)
         hz = prosody[:, :2]
-        middle = style.middle_hz
+        middle_hz = style.middle_hz
         shape = self._shape
         moved = (
-            middle
-            * (np.maximum(hz, VOICE_HZ) / middle) ** shape.pitch_range
+            middle_hz
+            * (np.maximum(hz, VOICE_HZ) / middle_hz) ** shape.pitch_range
             * 2 ** (shape.pitch / 12)
         )
         return np.concatenate([np.where(hz > VOICE_HZ, moved, hz), prosody[:, 2:]], axis=1).astype(
@@ -146,29 +147,30 @@ class KokoroVocoder:
 
 
 def source(hz: Floats, turns: int, before: float | None) -> tuple[Floats, Floats, Ids]:
-    """Phase in turns and voicing (S,), and the phase (F,) in the middle of each half unit, of
-    pitches (F,).
+    """Return phase in turns and voicing (S,) of each sample, and the phase (F,) in the middle of
+    each half unit, for pitches (F,).
 
-    ``turns`` and ``before``: phase and pitch in the middle of the half unit before; None: a
-    sentence begins, mirrored. The phase is that of the middles, with straight lines between; in
-    whole numbers of ``TURN`` there, so that it is the same however a sentence is cut.
+    ``turns`` and ``before``: phase and pitch in the middle of the previous half unit; ``before`` is
+    None at the beginning of a sentence, which is mirrored. The phase is linear between the middles,
+    where it is an integer in units of 1 / ``TURN``, so that it does not depend on how a sentence is
+    cut.
     """
     begins = before is None
     pitches = hz if begins else np.concatenate([np.array([before], np.float32), hz])
     steps: Ids = np.rint(pitches.astype(np.float64) * (TURN * HALF / SAMPLE_RATE)).astype(np.int64)
     middles: Ids = (np.cumsum(steps) + (0 if begins else turns - steps[0])) % TURN
-    # Of each half unit, the first half goes on from the middle before it, the second one towards
+    # The first half of each half unit continues from the previous middle, the second half heads for
     # the next.
     after = np.append(steps[1:], 0)
-    from_ = np.append(middles[:1], middles[:-1])
+    previous = np.append(middles[:1], middles[:-1])
     arriving = np.where(np.arange(len(steps)) == 0, 0, steps)
-    arrived = from_[:, None] + arriving[:, None] * SHARES[HALF // 2 :]
+    arrived = previous[:, None] + arriving[:, None] * SHARES[HALF // 2 :]
     leaving = middles[:, None] + after[:, None] * SHARES[: HALF // 2]
     phase = np.concatenate([arrived, leaving], axis=1).reshape(-1)[0 if begins else HALF - EDGE :]
     voiced = (np.repeat(pitches, HALF)[0 if begins else HALF - EDGE :] > VOICED_HZ).astype(
         np.float32
     )
-    around = (MIRRORED if begins else 0, MIRRORED)
-    parts = (phase / TURN % 1.0).astype(np.float32), voiced
-    mirrored = (np.pad(part, around, mode="reflect") for part in parts)
+    padding = (MIRRORED if begins else 0, MIRRORED)
+    signals = (phase / TURN % 1.0).astype(np.float32), voiced
+    mirrored = (np.pad(part, padding, mode="reflect") for part in signals)
     return next(mirrored), next(mirrored), middles if begins else middles[1:]

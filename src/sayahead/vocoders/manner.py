@@ -1,8 +1,8 @@
-"""How a speaker of a family speaks, beside the numbers in its networks: three more, mixed in
-blends as these are.
+"""The manner of a speaker in a family: three numbers besides its network parameters, blended like
+these.
 
-The pitch is moved before the decoder, which then makes the spectra of that pitch: a voice whose
-pitch is moved afterwards (``formants``) has those of another one.
+The pitch is moved before the decoder, which then makes spectra for that pitch. A pitch that is
+moved afterwards (``formants``) keeps the spectra of another one.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from sayahead.types import Floats, Shape
 from sayahead.vocoders.formants import shaped_pitch
 
 MANNER = "manner"
-"""Its name beside the graphs of a speakers.npz, which may have none."""
+"""Name of the manner in a speakers.npz, which need not have one."""
 PLAIN = np.array([0.0, 1.0, 0.0], np.float32)
-"""Octaves that the pitch is moved, factor on its range, logarithm of the pace: of a speaker who has
-no manner of its own."""
+"""Shift of the pitch in octaves, factor on its range, logarithm of the speed: those of a speaker
+without a manner."""
 
 Numbers = Mapping[str, Floats]
-"""(V,) by graph, and the manner."""
+"""Parameters (V,) for each graph, and the manner."""
 
 
-def pace_of(own: Numbers) -> float:
-    """How many times as fast as the networks say a speaker speaks."""
-    return float(np.exp(own.get(MANNER, PLAIN)[2]))
+def pace_of(parameters: Numbers) -> float:
+    """Return a speaker's speed relative to the networks' durations."""
+    return float(np.exp(parameters.get(MANNER, PLAIN)[2]))
 
 
-def in_manner(f0: Floats, own: Numbers) -> Floats:
-    """(T,) pitch in Hz of frames, as a speaker has it."""
-    octaves, pitch_range, _ = own.get(MANNER, PLAIN)
+def in_manner(f0: Floats, parameters: Numbers) -> Floats:
+    """Return the pitch (T,) in Hz as a speaker has it."""
+    octaves, pitch_range, _ = parameters.get(MANNER, PLAIN)
     if (octaves, pitch_range) == (0.0, 1.0):
         return f0
     return shaped_pitch(f0, Shape(pitch=12 * float(octaves), pitch_range=float(pitch_range)))

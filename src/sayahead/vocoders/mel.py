@@ -1,4 +1,4 @@
-"""The vocoder of mel frames for processors."""
+"""The fast vocoder of mel frames, for CPUs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sayahead.vocoders.spectral import SpectralVocoder
 
 @dataclass(frozen=True, slots=True)
 class MelConfig:
-    """What a voice says of its mel vocoder."""
+    """Settings of a voice's mel vocoder."""
 
     n_mels: int
     """Mel bands of a frame."""
@@ -43,6 +43,6 @@ class MelVocoder(SpectralVocoder):
 
 
 def load_mel(table: Mapping[str, Any], folder: Path, threads: int) -> MelVocoder:
-    """The vocoder for processors, in ``vocoder.onnx``."""
+    """Load the mel vocoder from ``vocoder.onnx``."""
     config = from_mapping(MelConfig, table, where="model: vocoder")
     return MelVocoder(OnnxGraph(folder / "vocoder.onnx", threads=threads), config)

@@ -1,9 +1,9 @@
-"""Any vocoder that turns a whole window of frames and noise into samples, made incremental (Ma et
-al. 2020, 4.2).
+"""Makes any vocoder incremental that turns a window of frames and noise into samples (Ma et al.
+2020, 4.2).
 
-Each step gives it the new frames with some that were before them and some that are expected next,
-under noise that belongs to the place in the session, and cuts off what was not asked for. With as
-many frames around as the vocoder sees to each side, sentences in steps are sentences as a whole.
+Each step renders the new frames together with some past and some expected ones, with noise that
+depends on the position in the session, and cuts off the rest. If the window covers the vocoder's
+receptive field, steps give the same as the whole sentence.
 """
 
 from __future__ import annotations
@@ -17,32 +17,33 @@ import numpy as np
 from sayahead.types import Floats
 
 Render = Callable[[Floats, Floats], Floats]
-"""Frames (T, D) and standard normal noise (T, hop) to samples (T, hop)."""
+"""Turns frames (T, D) and standard normal noise (T, hop) into samples (T, hop)."""
 NOISE_BLOCK = 4096
 """Samples of noise drawn at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class OverlapState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     frame: int
-    """Number, in the session, of the first frame that is not final; keys the noise."""
+    """Number in the session of the first frame that is not final; selects the noise."""
     past: Floats | None
     """(<= left, D) the frames before it; None before a sentence's first frame."""
     tail: Floats
-    """(<= fade,) samples that were expected to follow, which the next ones grow out of."""
+    """(<= fade,) samples that were expected to follow, which fade into the next ones."""
     done: int = 0
-    """Frames of the sentence that are final."""
+    """Final frames of the sentence."""
 
 
 class OverlapVocoder:
-    """Ma's incremental vocoder around any whole-window one.
+    """Ma's incremental vocoder around one that renders whole windows.
 
-    ``left`` and ``right`` are Ma's delta, in frames: what is rendered again before the new frames,
-    and what is rendered in advance after them. Where they are smaller than what the vocoder sees,
-    ``fade`` samples of a step's end are blended into the start of the next. A window begins at a
-    ``multiple`` of frames from the sentence's start."""
+    ``left`` and ``right`` are Ma's delta in frames: how much is rendered again before the new
+    frames, and in advance after them. If they are smaller than the receptive field, ``fade``
+    samples cross-fade one step into the next. A window begins at a ``multiple`` of frames from the
+    start of the sentence.
+    """
 
     def __init__(
         self,
@@ -92,7 +93,10 @@ class OverlapVocoder:
 
 
 def blend(old: Floats, new: Floats) -> Floats:
-    """``new`` (S,), its start faded in over ``old``, linearly, because both are the same sound."""
+    """Return ``new`` (S,) with its beginning faded in over ``old``.
+
+    The fade is linear because both are the same sound.
+    """
     size = min(len(old), len(new))
     if not size:
         return new
@@ -101,8 +105,8 @@ def blend(old: Floats, new: Floats) -> Floats:
 
 
 def noise(seed: int, first: int, size: int) -> Floats:
-    """(size,) standard normal noise for the session's samples from ``first`` on, whatever the steps
-    they come in."""
+    """Return standard normal noise (size,) for the session's samples from ``first`` on, whatever
+    the steps."""
     begin = first // NOISE_BLOCK
     end = (first + size - 1) // NOISE_BLOCK + 1
     blocks = np.concatenate([noise_block(seed, block) for block in range(begin, end)])
@@ -111,7 +115,7 @@ def noise(seed: int, first: int, size: int) -> Floats:
 
 @functools.lru_cache(maxsize=256)
 def noise_block(seed: int, block: int) -> Floats:
-    """(4096,) standard normal noise of one block of samples."""
+    """Return the standard normal noise (4096,) of one block of samples."""
     draw = np.random.default_rng([seed, block, NOISE_BLOCK])
     block_noise = draw.standard_normal(NOISE_BLOCK, dtype=np.float32)
     block_noise.flags.writeable = False

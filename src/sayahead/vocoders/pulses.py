@@ -1,5 +1,5 @@
-"""Pulse trains at the pitch of log mel, which small vocoders hear beside it: read from the mel,
-carried on in steps."""
+"""Pulse trains at the pitch of a log mel, as an additional input of small vocoders; continuous from
+step to step."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from sayahead.types import Floats
 from sayahead.vocoders.overlap import OverlapState, OverlapVocoder
 
 VOICED_HZ = 40.0
+"""Lowest pitch with pulses."""
 TOP_HZ = 11000.0
-"""Pitch from which on there are pulses, and up to where their harmonics go."""
+"""Highest frequency of their harmonics."""
 
 
 @dataclass(frozen=True, slots=True)
 class PulseModel:
-    """What a voice says of the network that reads the pitch."""
+    """Settings of the network that reads the pitch."""
 
     sample_rate: int
     """Samples per second."""
@@ -38,19 +39,19 @@ class PulseModel:
 
 @dataclass(frozen=True, slots=True)
 class PulseState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     past: Floats
     """(<= left, n_mels) the last final frames."""
     f0: float | None
     """Pitch of the last of them in Hz; None before a sentence's first frame."""
     phase: float
-    """Turns of the pulse train where the first frame begins that is not final."""
+    """Phase of the pulse train, in turns, at the start of the first frame that is not final."""
 
 
 class Pulses:
-    """Log mel to log mel with pulses beside it; the pitch is read by ``pitch.onnx`` in a voice's
-    folder."""
+    """Adds pulses to log mel, at the pitch that ``pitch.onnx`` in a voice's folder reads from
+    it."""
 
     def __init__(
         self, model: PulseModel, folder: Path, *, n_mels: int, hop_length: int, threads: int = 1
@@ -63,21 +64,20 @@ class Pulses:
         self.context = 1 + model.right
 
     def initial(self) -> PulseState:
-        """The state before a sentence."""
+        """Return the state before a sentence."""
         return PulseState(np.zeros((0, self._n_mels), np.float32), None, 0.0)
 
     def hertz(self, mel: Floats) -> Floats:
-        """Pitch (T,) in Hz, 0 where unvoiced, of log mel (T, n_mels)."""
+        """Return the pitch (T,) in Hz, 0 if unvoiced, of log mel (T, n_mels)."""
         return self._pitch(mel=mel)["f0"]
 
     def beside(
         self, final: Floats, right: Floats, state: PulseState
     ) -> tuple[Floats, Floats, PulseState]:
-        """Final frames (T, n_mels) and those expected after them, each with its pulses, and the
-        next state.
+        """Return the final frames and the expected ones with pulses added, and the next state.
 
-        A row becomes (n_mels + 2 * hop,): log mel, pulses, their quadrature. The last ``context``
-        frames of all are not what they will be once more follow.
+        Frames (T, n_mels) become (T, n_mels + 2 * hop): log mel, pulses, and their quadrature. The
+        last ``context`` frames will change once more frames follow.
         """
         past = state.past
         hertz = self.hertz(np.concatenate([past, final, right]))[len(past) :]
@@ -86,8 +86,7 @@ class Pulses:
             np.cumsum(curve.reshape(-1, self._hop), axis=1, dtype=np.float64)
             / self._model.sample_rate
         )
-        # From frame to frame, so that the phase is the same to the bit, however many of them come
-        # at once.
+        # Added frame by frame, so that the phase is bit-identical however many frames come at once.
         phases = [state.phase]
         for end in turns[:, -1].tolist():
             phases.append((phases[-1] + end) % 1.0)
@@ -105,17 +104,16 @@ class Pulses:
 
 @dataclass(frozen=True, slots=True)
 class PulsedState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     pulses: PulseState | None
-    """The pitch's; None where there are no pulses."""
+    """State of the pulses; None without pulses."""
     overlap: OverlapState
-    """What is rendered again."""
+    """State of the vocoder."""
 
 
 class PulsedOverlap:
-    """OverlapVocoder, whose frames of log mel have pulses beside them where the vocoder hears
-    any."""
+    """An OverlapVocoder of log mel, with pulses added if the vocoder uses them."""
 
     def __init__(self, overlap: OverlapVocoder, pulses: Pulses | None) -> None:
         self.hop_length = overlap.hop_length
@@ -131,7 +129,7 @@ class PulsedOverlap:
     def step(
         self, final: Floats, right: Floats, state: PulsedState, *, seed: int, ended: bool
     ) -> tuple[Floats, PulsedState]:
-        """Frames are log mel."""
+        """Render log mel frames."""
         if not len(final):
             return np.zeros(0, np.float32), state
         right = right[:0] if ended else right[: self.context]
@@ -143,33 +141,36 @@ class PulsedOverlap:
 
 
 def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
-    """(T * hop,) Hz at each sample, at least 40, for the pitch (T,) of frames, taken in each one's
-    middle.
+    """Return the pitch (T * hop,) in Hz at each sample, at least 40, interpolated between the
+    middles of frames.
 
-    ``before`` is the pitch of the frame before the first; at a sentence's ends the pitch is held,
-    and so it is to the edge of a voiced frame beside one that is not: there is no way from 0 Hz to
-    a voice's."""
+    ``f0`` (T,): the pitch of frames; ``before``: that of the previous frame. At the ends of a
+    sentence, and next to unvoiced frames, the pitch is held instead: interpolating from 0 Hz makes
+    no sense.
+    """
     held = np.concatenate([[f0[0] if before is None else before], f0, f0[-1:]]).astype(np.float64)
-    place = (np.arange(hop) + 0.5) / hop + 0.5
-    share = place % 1.0
-    left = np.arange(len(f0))[:, None] + place.astype(np.int64)
-    one = held[left]
-    other = held[left + 1]
-    voiced = np.minimum(one, other) > VOICED_HZ
-    curve = np.where(voiced, one + share * (other - one), np.where(share < 0.5, one, other))
+    position = (np.arange(hop) + 0.5) / hop + 0.5
+    share = position % 1.0
+    left = np.arange(len(f0))[:, None] + position.astype(np.int64)
+    from_hz = held[left]
+    to_hz = held[left + 1]
+    voiced = np.minimum(from_hz, to_hz) > VOICED_HZ
+    curve = np.where(
+        voiced, from_hz + share * (to_hz - from_hz), np.where(share < 0.5, from_hz, to_hz)
+    )
     hertz: Floats = np.maximum(curve, VOICED_HZ).astype(np.float32).reshape(-1)
     return hertz
 
 
 def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
-    """(2, S): pulses of unit power once a turn, of all harmonics below 11 kHz, and the same with
-    sines for cosines.
+    """Return (2, S): pulses of unit power once per turn, with all harmonics below 11 kHz, and their
+    quadrature (sines for cosines).
 
-    sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2 and
-    sum_(h = 1 .. H) sin(h t) = (cos(t / 2) - cos((H + 1/2) t)) / (2 sin(t / 2)). Nothing where the
-    pitch is 40 Hz."""
-    # From the nearest pulse on and in double precision: high harmonics are many turns away from a
-    # rounded phase.
+    sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2 and sum_(h = 1 .. H) sin(h
+    t) = (cos(t / 2) - cos((H + 1/2) t)) / (2 sin(t / 2)). Zero where the pitch is 40 Hz.
+    """
+    # Relative to the nearest pulse and in double precision, because high harmonics multiply the
+    # rounding error of the phase.
     angle = 2 * np.pi * (turns - np.round(turns))
     order = np.floor(TOP_HZ / hertz.astype(np.float64))
     below = 2 * np.sin(angle / 2)
@@ -178,7 +179,7 @@ def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
     top = (order + 0.5) * angle
     pulses = np.where(flat, order, np.sin(top) / below - 0.5)
     quadrature = np.where(flat, 0, (np.cos(angle / 2) - np.cos(top)) / below)
-    heard: Floats = (
+    train: Floats = (
         np.stack([pulses, quadrature]) * np.sqrt(2 / order) * (hertz > VOICED_HZ)
     ).astype(np.float32)
-    return heard
+    return train

@@ -1,5 +1,4 @@
-"""What WaveRNNs have in common at run time: their conditions, frame by frame, and their recurrent
-layers."""
+"""The common parts of WaveRNNs at run time: conditions per frame, and recurrent layers."""
 
 from __future__ import annotations
 
@@ -11,28 +10,28 @@ import numpy as np
 from sayahead.types import Floats
 
 Weights = Mapping[str, Floats]
-"""As ``arrays`` in training/wavernn/export.py names them."""
+"""Named as by ``arrays`` in training/wavernn/export.py."""
 Past = tuple[Floats, Floats, Floats]
-"""The last steps (P, K), which the next one hears, and the states (D,) of both GRUs."""
+"""The last steps (P, K), inputs of the next one, and the states (D,) of both GRUs."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaveRNNModel:
-    """What a voice's ``model`` table says of its WaveRNN under ``vocoder``, one in bands under
-    ``vocoder: bands``."""
+    """Settings of a WaveRNN in a voice's ``model`` table under ``vocoder``; for one in bands, also
+    under ``vocoder: bands``."""
 
     n_mels: int
     """Mel bands."""
     hop_length: int
     """Samples a frame."""
     left: int
-    """Frames on the left of one that its samples hear."""
+    """Frames to the left of one that its samples depend on."""
     right: int
-    """Frames on the right."""
+    """Frames to the right."""
 
 
 class Conditions:
-    """What the recurrent layers hear beside their own past."""
+    """Computes what the recurrent layers get besides their own past."""
 
     def __init__(self, weights: Weights) -> None:
         self._w = weights
@@ -40,10 +39,11 @@ class Conditions:
         self._blocks = sum(name.startswith("block") and name.endswith(".first") for name in weights)
 
     def __call__(self, window: Floats) -> tuple[Floats, Floats, Floats]:
-        """For one frame's steps S, of the normalized frames (left + 1 + right, n_mels) around it.
+        """Return the conditions of one frame's S steps, from the normalized frames (left + 1 +
+        right, n_mels) around it.
 
-        Beside the input (S, D); beside the second GRU's gates (3 D); beside the first dense layer
-        and the second one, side by side.
+        These are added to the input (S, D), to the second GRU's gates (3 D), and to both dense
+        layers (concatenated).
         """
         w = self._w
         x = np.maximum(window[self._sight].reshape(-1) @ w["entry"] + w["entry.bias"], 0)
@@ -61,11 +61,11 @@ class Conditions:
 
 
 class Recurrent:
-    """The layers that run step by step. A step is K values: a sample, or one in each band."""
+    """The layers that run step by step. A step has K values: one sample, or one per band."""
 
     def __init__(self, weights: Weights, heard: Floats) -> None:
-        """``heard`` (P K, 4 D): what the last steps add to the input and to the first GRU's gates,
-        side by side."""
+        """``heard`` (P K, 4 D): weights of the last steps, for the input and for the first GRU's
+        gates, concatenated."""
         self._w = weights
         self._heard = heard
 
@@ -76,10 +76,10 @@ class Recurrent:
         count: int,
         draw: Callable[[int, Floats], Floats],
     ) -> tuple[Floats, Past]:
-        """The first ``count`` steps of a frame (count, K), and the past of the next one.
+        """Return the first ``count`` steps (count, K) of a frame, and the past for the next one.
 
-        ``conditions`` are those of Conditions; ``draw`` makes a step (K,) of its number in the
-        frame and the output layer's row.
+        ``conditions``: from Conditions; ``draw``: returns a step (K,) for its number in the frame
+        and the row of the output layer.
         """
         w = self._w
         (joined, beside, later) = conditions
@@ -98,24 +98,24 @@ class Recurrent:
         bias = w["out.bias"]
         rows = np.concatenate([last, np.empty((count, values), np.float32)])
         line = rows.reshape(-1)
-        for at in range(count):
-            both = inputs[at] + line[at * values : (at + lag) * values] @ heard
+        for step in range(count):
+            both = inputs[step] + line[step * values : (step + lag) * values] @ heard
             first = gru(both[wide:], first @ outer[0] + outer_bias[0], first, wide)
             x = both[:wide] + first
             second = gru(x @ inner + beside, second @ outer[1] + outer_bias[1], second, wide)
             x += second
             x = np.maximum(x @ dense0 + later[:deep], 0)
             x = np.maximum(x @ dense1 + later[deep:], 0)
-            rows[at + lag] = draw(at, x @ out + bias)
+            rows[step + lag] = draw(step, x @ out + bias)
         return rows[lag:], (rows[count:], first, second)
 
 
-def gru(inner: Floats, outer: Floats, was: Floats, wide: int) -> Floats:
-    """The next state (D,) of a GRU: gates (3 D,) of reset, update and new, from its input and from
-    its state."""
+def gru(inner: Floats, outer: Floats, state: Floats, wide: int) -> Floats:
+    """Return the next state (D,) of a GRU, from its gates (3 D,) of reset, update and new: those of
+    the input and those of the state."""
     both = inner[: 2 * wide] + outer[: 2 * wide]
-    # The logistic function by way of tanh, which does not overflow.
+    # The logistic function by tanh, which does not overflow.
     both = 0.5 * np.tanh(0.5 * both) + 0.5
     new = np.tanh(inner[2 * wide :] + both[:wide] * outer[2 * wide :])
-    after: Floats = new + both[wide:] * (was - new)
+    after: Floats = new + both[wide:] * (state - new)
     return after

@@ -1,5 +1,5 @@
-"""Frames to spectral parts by a network, then source-filter synthesis: what the default voice and
-mel voices share."""
+"""Frames to spectral parts by a network, then source-filter synthesis: the common part of the
+default voice and mel voices."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from sayahead.vocoders.sourcefilter import FilterState, SourceFilter
 
 @dataclass(frozen=True, slots=True)
 class SpectralState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     input_cache: Floats
-    """(L, D) the network's last inputs."""
+    """(L, D) last inputs of the network."""
     cache: Floats
-    """(L', C) the last inputs of its blocks."""
+    """(L', C) last inputs of its blocks."""
     filter: FilterState
-    """What pulse train, noise and overlap-add keep."""
+    """State of the synthesis."""
 
 
 class SpectralVocoder:
-    """Spectral parts at 24 kHz, hop 300. What frames are to the network, a subclass says."""
+    """Spectral parts at 24 kHz, hop 300. Subclasses turn frames into the network's inputs."""
 
     hop_length = SourceFilter.HOP
 
@@ -40,21 +40,18 @@ class SpectralVocoder:
         right: int,
         input_cache: tuple[int, int],
         cache: tuple[int, int],
-        anew: bool = False,
+        recompute: bool = False,
     ) -> None:
-        """``right`` frames of context after those whose spectra overlap into the last final one;
-        shapes of caches.
-
-        ``anew``: see SourceFilter.
-        """
+        """``right``: frames of context after those whose spectra overlap into the last final one;
+        ``input_cache`` and ``cache``: shapes of the caches; ``recompute``: as for SourceFilter."""
         self.graph = graph
-        self._filter = SourceFilter(anew=anew)
+        self._filter = SourceFilter(recompute=recompute)
         self._caches = np.zeros(input_cache, np.float32), np.zeros(cache, np.float32)
         self.context = SourceFilter.OVERHANG + right
         self._shape: Shape | None = None
 
     def shaped(self, shape: Shape) -> Self:
-        """The same vocoder, its graph shared, with pitch and formants changed."""
+        """Return a copy with pitch and formants changed, which shares the graph."""
         other = copy.copy(self)
         other._shape = None if shape == Shape() else shape
         return other
@@ -84,6 +81,6 @@ class SpectralVocoder:
         return samples, SpectralState(out["next_input_cache"], out["next_cache"], past)
 
     def inputs(self, frames: Floats) -> Mapping[str, Array]:
-        """The network's inputs of frames (T, D), by name; the pitch ``f0`` (T,) is one, or else an
-        output."""
+        """Return the network's inputs for frames (T, D), by name. The pitch ``f0`` (T,) is among
+        them, or else an output."""
         raise NotImplementedError

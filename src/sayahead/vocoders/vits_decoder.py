@@ -1,9 +1,10 @@
-"""The second stage of a VITS: noise and the prior's rows make a latent, a flow and a decoder make
-samples of it.
+"""The second stage of VITS: the prior and noise give a latent, which a flow and a decoder turn into
+samples.
 
-Both networks are convolutions with caches at the commit (``voices.install.onnx.stateful_conv``), so
-nothing of the past is computed again. The prior's noise belongs to the frame of the session (Ma et
-al. 2020, 4.2: the fixed z)."""
+Both networks are convolutions with caches (``voices.install.onnx.stateful_conv``), so the past is
+never computed again. The noise depends on the frame's position in the session (Ma et al. 2020, 4.2:
+the fixed z).
+"""
 
 from __future__ import annotations
 
@@ -19,25 +20,25 @@ from sayahead.vocoders.overlap import blend
 NOISE_BLOCK = 32
 """Rows of noise drawn at a time."""
 Caches = tuple[Floats, ...]
-"""Last inputs of each convolution (1, C, L)."""
+"""The last inputs (1, C, L) of each convolution."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatentState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     frame: int
-    """Number, in the session, of the first frame that is not final; keys the noise."""
+    """Number in the session of the first frame that is not final; selects the noise."""
     flow: Caches
-    """The flow's, at that frame."""
+    """Caches of the flow."""
     decoder: Caches
-    """The decoder's."""
+    """Caches of the decoder."""
     tail: Floats
-    """(<= fade,) samples that were expected to follow, which the next ones grow out of."""
+    """(<= fade,) samples that were expected to follow, which fade into the next ones."""
 
 
 class LatentVocoder:
-    """A VITS decoder: frames are the prior's (mean C, deviation C), and the speaker's number if
+    """A VITS decoder. Frames are the prior's (mean C, deviation C), and the speaker's number if
     there are several."""
 
     def __init__(
@@ -50,8 +51,8 @@ class LatentVocoder:
         right: tuple[int, int],
         fade: int,
     ) -> None:
-        """``right``: frames to the right that the flow and the decoder see; ``fade``: samples of a
-        cross-fade."""
+        """``right``: frames to the right that the flow and the decoder depend on; ``fade``: samples
+        of cross-fade."""
         self._flow = flow
         self._decoder = decoder
         self._channels = channels
@@ -63,7 +64,7 @@ class LatentVocoder:
 
     @staticmethod
     def _caches(graph: OnnxGraph) -> Caches:
-        """Nothing before the first frame."""
+        """Return the caches before the first frame."""
         empty = graph.zeros("cache")
         return tuple(empty[f"cache{number}"] for number in range(len(empty)))
 
@@ -94,18 +95,23 @@ class LatentVocoder:
     def _run(
         graph: OnnxGraph, rows: Floats, commit: int, caches: Caches, speaker: dict[str, Array]
     ) -> tuple[Floats, Caches]:
-        """One part's output for rows (1, C, T) from the commit of the step before on, and its
-        caches at the next."""
-        known = speaker if "sid" in graph.shapes else {}
-        given = {f"cache{number}": cache for number, cache in enumerate(caches)}
+        """Run a network on rows (1, C, T) from the previous commit on; return its output and its
+        caches at the next commit."""
+        speaker_input = speaker if "sid" in graph.shapes else {}
+        cache_inputs = {f"cache{number}": cache for number, cache in enumerate(caches)}
         outputs = list(
-            graph(rows=np.ascontiguousarray(rows), commit=count(commit), **known, **given).values()
+            graph(
+                rows=np.ascontiguousarray(rows),
+                commit=count(commit),
+                **speaker_input,
+                **cache_inputs,
+            ).values()
         )
         return outputs[0], tuple(outputs[1:])
 
 
 def rows_of_noise(seed: int, first: int, rows: int, channels: int) -> Floats:
-    """(T, C) standard normal noise for absolute rows, whatever the steps they come in."""
+    """Return standard normal noise (T, C) for absolute rows, whatever the steps."""
     begin = first // NOISE_BLOCK
     end = (first + rows - 1) // NOISE_BLOCK
     blocks = np.concatenate([noise_block(seed, block, channels) for block in range(begin, end + 1)])
@@ -114,7 +120,7 @@ def rows_of_noise(seed: int, first: int, rows: int, channels: int) -> Floats:
 
 @functools.lru_cache(maxsize=256)
 def noise_block(seed: int, block: int, channels: int) -> Floats:
-    """(32, C) standard normal noise of one block of rows."""
+    """Return the standard normal noise (32, C) of one block of rows."""
     draw = np.random.default_rng([seed, block, channels])
     noise = draw.standard_normal((NOISE_BLOCK, channels), dtype=np.float32)
     noise.flags.writeable = False

@@ -1,9 +1,9 @@
-"""WaveGlow at run time: mel frames and noise to samples, in windows that overlap (Prenger et al.
+"""WaveGlow at run time: mel frames and noise to samples, in overlapping windows (Prenger et al.
 2018).
 
-The network is not causal: it sees a second to each side at its published size. With all of that
-around each step, steps make the samples of the whole; ``delta`` takes less of it, as Saeki et al.
-do, at the price of the joins. A small one hears pulses at the pitch beside the mel.
+The network is not causal: at its published size, it sees a second to each side. With all of that
+around each step, steps give the same samples as the whole; a smaller ``delta``, as Saeki et al.
+use, makes joins audible. A small WaveGlow also gets pulses at the pitch.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ class WaveGlowModel:
     hop_length: int
     """Samples a frame."""
     group: int
-    """Samples of a row, all bands of a step together: a window begins and ends with whole rows."""
+    """Samples of a row with all bands of a step; windows consist of whole rows."""
     left: int
-    """Frames on the left that make a difference."""
+    """Frames to the left that influence the result."""
     right: int
-    """Frames on the right that make a difference."""
+    """Frames to the right that influence the result."""
     delta: int | None = None
     """Frames on both sides that are rendered with the new ones (Ma's delta); None: all that make a
     difference."""
     temperature: float = 0.6
     """Deviation of the noise."""
     pulses: PulseModel | None = None
-    """How ``pitch.onnx`` reads the pitch of the pulses; None: the network hears none."""
+    """How ``pitch.onnx`` reads the pitch of the pulses; None if the network gets none."""
 
     def __post_init__(self) -> None:
         for name in ("n_mels", "hop_length", "group"):
@@ -77,9 +77,9 @@ class WaveGlowVocoder(PulsedOverlap):
         )
 
     def _render(self, frames: Floats, noise: Floats) -> Floats:
-        """Samples (T, hop) of frames (T, n_mels), or with pulses (T, n_mels + 2 * hop).
+        """Return the samples (T, hop) of frames (T, n_mels), or with pulses (T, n_mels + 2 * hop).
 
-        The last frame is repeated where whole rows need another.
+        The last frame is repeated to fill whole rows.
         """
         missing = -len(frames) % self._multiple
         n_mels = self._model.n_mels
@@ -92,7 +92,7 @@ class WaveGlowVocoder(PulsedOverlap):
 
 
 def load_waveglow(table: Mapping[str, Any], folder: Path, threads: int) -> WaveGlowVocoder:
-    """The WaveGlow in a voice's folder, by what its ``model`` table has under ``vocoder``."""
+    """Load the WaveGlow from a voice's folder."""
     return WaveGlowVocoder(
         from_mapping(WaveGlowModel, table, where="model: vocoder"), folder, threads=threads
     )

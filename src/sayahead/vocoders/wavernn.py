@@ -1,9 +1,7 @@
-"""WaveRNN at run time: mel frames to samples, one after the other, in numpy, with all that it
-remembers as a state.
+"""WaveRNN at run time in numpy: mel frames to samples, one after the other.
 
-Frame by frame the few mel frames around it become what the recurrent layers hear; everything of a
-sample that does not wait for the one before is made once a frame. So frames make the same samples
-however they come, to the bit. The module ``wavernn_bands`` has those that speak in bands.
+Whatever does not depend on the previous sample is computed once per frame, so samples are
+bit-identical however frames come. ``wavernn_bands`` has the variant in bands.
 """
 
 from __future__ import annotations
@@ -27,10 +25,10 @@ WHERE = "model: vocoder"
 
 @dataclass(frozen=True, slots=True)
 class WaveRNNState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     frame: int
-    """Number, in the session, of the first frame that is not final; keys the draws."""
+    """Number in the session of the first frame that is not final; selects the random draws."""
     past: Floats
     """(left, n_mels) the normalized frames before it; zeros where there are none."""
     last: Floats
@@ -63,42 +61,46 @@ class WaveRNNVocoder:
     def step(
         self, final: Floats, right: Floats, state: WaveRNNState, *, seed: int, ended: bool
     ) -> tuple[Floats, WaveRNNState]:
-        """Where nothing follows, the mean frame stands on the right."""
+        """Render frames. At the end of a sentence, the mean frame stands for those that would
+        follow."""
         if not len(final):
             return np.zeros(0, np.float32), state
         model = self._model
         w = self._w
-        follows = right[:0] if ended else right[: model.right]
-        frames = (np.concatenate([final, follows]) - w["mean"]) / w["std"]
-        missing = np.zeros((model.right - len(follows), model.n_mels), np.float32)
+        following = right[:0] if ended else right[: model.right]
+        frames = (np.concatenate([final, following]) - w["mean"]) / w["std"]
+        missing = np.zeros((model.right - len(following), model.n_mels), np.float32)
         rows = np.concatenate([state.past, frames, missing]).astype(np.float32)
         sound = list[Floats]()
         width = model.left + 1 + model.right
-        now = (state.last, state.first, state.second)
-        for at in range(len(final)):
-            beside = self._conditions(rows[at : at + width])
-            draw = self._drawn(seed, state.frame + at)
-            samples, now = self._recurrent.steps(beside, now, model.hop_length, draw)
+        recurrent_state = (state.last, state.first, state.second)
+        for index in range(len(final)):
+            conditions = self._conditions(rows[index : index + width])
+            draw = self._sampler(seed, state.frame + index)
+            samples, recurrent_state = self._recurrent.steps(
+                conditions, recurrent_state, model.hop_length, draw
+            )
             sound.append(samples[:, 0])
         past = rows[len(final) : len(final) + model.left]
-        return np.concatenate(sound), WaveRNNState(state.frame + len(final), past, *now)
+        return np.concatenate(sound), WaveRNNState(state.frame + len(final), past, *recurrent_state)
 
-    def _drawn(self, seed: int, frame: int) -> Callable[[int, Floats], Floats]:
-        """Draws the samples of a frame, by its number in the session."""
-        drawn = np.random.default_rng([seed, frame]).random(self.hop_length)
+    def _sampler(self, seed: int, frame: int) -> Callable[[int, Floats], Floats]:
+        """Return a function that draws the samples of a frame, given its number in the session."""
+        uniform = np.random.default_rng([seed, frame]).random(self.hop_length)
 
         def draw(at: int, logits: Floats) -> Floats:
-            below = np.exp(logits - logits.max()).cumsum()
-            place = min(
-                int(below.searchsorted(drawn[at] * below[-1], side="right")), len(below) - 1
+            cumulative = np.exp(logits - logits.max()).cumsum()
+            level = min(
+                int(cumulative.searchsorted(uniform[at] * cumulative[-1], side="right")),
+                len(cumulative) - 1,
             )
-            return self._values[place : place + 1]
+            return self._values[level : level + 1]
 
         return draw
 
 
 def load_wavernn(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:
-    """The WaveRNN in a voice's folder, in ``wavernn.npz``; it computes in one thread."""
+    """Load the WaveRNN from ``wavernn.npz`` in a voice's folder; it computes in one thread."""
     path = folder / "wavernn.npz"
     try:
         with np.load(path, allow_pickle=False) as file:

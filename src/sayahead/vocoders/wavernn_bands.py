@@ -1,10 +1,10 @@
-"""WaveRNN in bands at run time: mel frames to steps, a value in each band, one after the other, and
-these to samples.
+"""WaveRNN in bands at run time: mel frames to steps with one value per band, and these to samples.
 
-What a step does not have to wait for is made frame by frame, and so is the way of pulses into bands
-and of bands to samples: frames make the same samples however they come, to the bit. A frame's last
-samples want the first steps of the frame after it: these are drawn from what is expected to follow,
-and drawn again once it is final."""
+Whatever does not depend on the previous step is computed once per frame, as are the conversions of
+pulses to bands and of bands to samples, so samples are bit-identical however frames come. A frame's
+last samples depend on the first steps of the next frame: these are drawn from the expected frame,
+and again once it is final.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class BandsModel:
     pulses: PulseModel
     """The pitch, which is read from the mel by ``pitch.onnx``."""
     temperature: float = 0.8
-    """Factor on the deviation of what is drawn, where there is no pitch."""
+    """Factor on the deviation of unvoiced steps."""
     voiced: float = 0.3
-    """The same where there is one: what the network is not sure of is then seldom noise (as in
-    LPCNet, Valin 2019)."""
+    """The same for voiced steps; low, so that the network's uncertainty is seldom heard as noise
+    (as in LPCNet, Valin 2019)."""
 
     def __post_init__(self) -> None:
         check_whole("model: vocoder: bands: count", self.count, 2, 1000)
@@ -43,25 +43,25 @@ class BandsModel:
 
 @dataclass(frozen=True, slots=True)
 class BandsState:
-    """The past of a sentence."""
+    """State of a sentence between steps."""
 
     frame: int
-    """Number, in the session, of the first frame that is not final; keys the draws."""
+    """Number in the session of the first frame that is not final; selects the random draws."""
     past: Floats
     """(left, n_mels) the normalized frames before it; zeros where there are none."""
     pulses: PulseState
-    """The pitch's."""
+    """State of the pulses."""
     train: Floats | None
-    """(2, hop) pulses and their quadrature of the frame before it; None before a sentence's first
+    """(2, hop) pulses and quadrature of the previous frame; None before a sentence's first
     frame."""
     last: Floats
-    """(P, bands) the last steps, relative to the level, which the next one hears."""
+    """(P, bands) the last steps, relative to their level: inputs of the next one."""
     first: Floats
     """(D,) state of the first GRU."""
     second: Floats
     """(D,) state of the second."""
     tail: Floats
-    """(side, bands) the last steps as they are, which still sound in the samples to come."""
+    """(side, bands) the last steps at their level, which still contribute to the next samples."""
 
 
 class BandsVocoder:
@@ -77,7 +77,7 @@ class BandsVocoder:
         *,
         threads: int = 1,
     ) -> None:
-        """Take the weights, and load ``pitch.onnx`` from the folder."""
+        """Prepare the weights, and load ``pitch.onnx`` from the folder."""
         w = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
         self.hop_length = model.hop_length
         self._model = model
@@ -88,7 +88,7 @@ class BandsVocoder:
         self._pulses = Pulses(
             bands.pulses, folder, n_mels=model.n_mels, hop_length=model.hop_length, threads=threads
         )
-        # Beyond a frame: the next one's conditions, and its pulses.
+        # Frames after one that it depends on: for the next one's conditions and pulses.
         self.context = 1 + max(model.right, 2, self._pulses.context)
         self._steps = model.hop_length // bands.count
         self._side = len(w["split"]) // bands.count // 2
@@ -111,46 +111,53 @@ class BandsVocoder:
     def step(
         self, final: Floats, right: Floats, state: BandsState, *, seed: int, ended: bool
     ) -> tuple[Floats, BandsState]:
-        """Where nothing follows, the mean frame stands on the right."""
+        """Render frames. At the end of a sentence, the mean frame stands for those that would
+        follow."""
         if not len(final):
             return np.zeros(0, np.float32), state
         model = self._model
         w = self._w
         count = len(final)
-        follows = right[:0] if ended else right[: self.context]
-        *trains, pulses = self._pulses.beside(final, follows, state.pulses)
+        following = right[:0] if ended else right[: self.context]
+        *trains, pulses = self._pulses.beside(final, following, state.pulses)
         train = np.concatenate(trains)[:, model.n_mels :].reshape(-1, 2, model.hop_length)
-        frames = np.concatenate([final, follows])
+        frames = np.concatenate([final, following])
         missing = np.zeros((model.right + 1, model.n_mels), np.float32)
         rows = np.concatenate([state.past, (frames - w["mean"]) / w["std"], missing]).astype(
             np.float32
         )
-        voices = self._voices(rows, len(frames))
+        voices = self._pulse_weights(rows, len(frames))
         levels = self._levels(frames)
-        now = (state.last, state.first, state.second)
+        recurrent_state = (state.last, state.first, state.second)
         sound = [state.tail]
-        after = now
-        for at in range(min(count + 1, len(frames))):
-            before = state.train if at == 0 else train[at - 1]
-            voice = self._voice(voices[at : at + 2], [before, *train[at : at + 2]])
-            beside = self._conditions(rows[at : at + model.left + 1 + model.right])
-            noise = self._noise(seed, state.frame + at, voice)
-            steps, now = self._frame(
-                beside, voice, noise, now, self._steps if at < count else self._side
+        final_state = recurrent_state
+        for index in range(min(count + 1, len(frames))):
+            before = state.train if index == 0 else train[index - 1]
+            voice = self._pulses_in_bands(
+                voices[index : index + 2], [before, *train[index : index + 2]]
             )
-            sound.append(steps * np.exp(self._between(levels[at : at + 2])[: len(steps)]))
-            if at < count:
-                after = now
+            conditions = self._conditions(rows[index : index + model.left + 1 + model.right])
+            noise = self._noise(seed, state.frame + index, voice)
+            steps, recurrent_state = self._frame(
+                conditions,
+                voice,
+                noise,
+                recurrent_state,
+                self._steps if index < count else self._side,
+            )
+            sound.append(steps * np.exp(self._interpolate(levels[index : index + 2])[: len(steps)]))
+            if index < count:
+                final_state = recurrent_state
         scaled = np.concatenate(sound)
         end = count * self._steps
         tail = scaled[end : end + self._side]
         kept = rows[count : count + model.left]
-        state = BandsState(state.frame + count, kept, pulses, train[count - 1], *after, tail)
-        return self._joined(scaled, count), state
+        state = BandsState(state.frame + count, kept, pulses, train[count - 1], *final_state, tail)
+        return self._to_samples(scaled, count), state
 
     def _noise(self, seed: int, frame: int, voice: Floats) -> Floats:
-        """(S, bands) what is drawn in a frame, by its number in the session, with a voice (S,
-        bands) or none."""
+        """Return the noise (S, bands) of a frame, given its number in the session; it is lower
+        where ``voice`` (S, bands) is not zero."""
         drawn = np.random.default_rng([seed, frame]).standard_normal(voice.shape, dtype=np.float32)
         pitched = voice.any(1, keepdims=True)
         noise: Floats = drawn * np.where(
@@ -158,9 +165,9 @@ class BandsVocoder:
         ).astype(np.float32)
         return noise
 
-    def _voices(self, rows: Floats, count: int) -> list[Floats]:
-        """Each frame's weights of the pulses, of normalized frames that begin ``left`` before it:
-        count + 1, the last one twice."""
+    def _pulse_weights(self, rows: Floats, count: int) -> list[Floats]:
+        """Return each frame's weights of the pulses, the last ones twice, from normalized frames
+        that begin ``left`` before the first."""
         w = self._w
         left = self._model.left
         voices = list[Floats]()
@@ -170,7 +177,7 @@ class BandsVocoder:
         return [*voices, voices[-1]]
 
     def _levels(self, mel: Floats) -> list[Floats]:
-        """Each frame's log of the bands' level; the last one twice."""
+        """Return the logarithm of each frame's level in each band; the last one twice."""
         w = self._w
         levels = [
             (0.5 * np.log(np.exp(2 * row) @ w["level"] + w["least"])).astype(np.float32)
@@ -178,42 +185,47 @@ class BandsVocoder:
         ]
         return [*levels, levels[-1]]
 
-    def _between(self, pair: list[Floats]) -> Floats:
-        """(S, D) from one frame's values (D,) to the next one's."""
+    def _interpolate(self, pair: list[Floats]) -> Floats:
+        """Return (S, D): a line from one frame's values (D,) to the next one's."""
         line: Floats = pair[0] + self._share * (pair[1] - pair[0])
         return line
 
-    def _voice(self, weights: list[Floats], trains: list[Floats | None]) -> Floats:
-        """(S, bands) of a frame's weights and the next one's, and of pulses before, in and,
-        perhaps, after it."""
+    def _pulses_in_bands(self, weights: list[Floats], trains: list[Floats | None]) -> Floats:
+        """Return the filtered pulses (S, bands) of a frame.
+
+        ``weights``: those of the frame and of the next; ``trains``: pulses of the frame before, the
+        frame itself and, if there is one, the frame after.
+        """
         w = self._w
         bands = self._bands.count
         steps = self._steps
         hop = self.hop_length
         taps = w["voice.last"].shape[1] // (2 * bands)
         edge = taps // 2
-        around = np.zeros((2, 3 * hop), np.float32)
+        pulses = np.zeros((2, 3 * hop), np.float32)
         for place, train in enumerate(trains):
             if train is not None:
-                around[:, place * hop : (place + 1) * hop] = train
+                pulses[:, place * hop : (place + 1) * hop] = train
         width = len(w["split"])
         first = hop - (edge + self._side) * bands
-        windows = sliding_window_view(around[:, first:], width, axis=1)[:, ::bands][
+        windows = sliding_window_view(pulses[:, first:], width, axis=1)[:, ::bands][
             :, : steps + 2 * edge
         ]
-        near = (np.ascontiguousarray(windows).reshape(-1, width) @ w["split"]).reshape(2, -1, bands)
-        # Beyond a sentence's ends there are no steps.
+        in_bands = (np.ascontiguousarray(windows).reshape(-1, width) @ w["split"]).reshape(
+            2, -1, bands
+        )
+        # There are no steps beyond the ends of a sentence.
         if trains[0] is None:
-            near[:, :edge] = 0
+            in_bands[:, :edge] = 0
         if len(trains) < 3:
-            near[:, steps + edge :] = 0
-        line = self._between(weights).reshape(steps, 2, bands, taps).transpose(1, 0, 2, 3)
-        voice: Floats = (line * sliding_window_view(near, taps, axis=1)).sum((0, 3))
+            in_bands[:, steps + edge :] = 0
+        line = self._interpolate(weights).reshape(steps, 2, bands, taps).transpose(1, 0, 2, 3)
+        voice: Floats = (line * sliding_window_view(in_bands, taps, axis=1)).sum((0, 3))
         return voice
 
-    def _joined(self, scaled: Floats, count: int) -> Floats:
-        """Samples of so many frames, of steps (S, bands) from ``side`` before them to ``side``
-        after them."""
+    def _to_samples(self, scaled: Floats, count: int) -> Floats:
+        """Return the samples of ``count`` frames from steps (S, bands), which begin ``side`` before
+        them and end ``side`` after."""
         side = self._side
         steps = self._steps
         w = self._w["join"]
@@ -230,7 +242,8 @@ class BandsVocoder:
         past: Past,
         count: int,
     ) -> tuple[Floats, Past]:
-        """The first ``count`` steps of a frame (count, bands), and the past of the next one."""
+        """Return the first ``count`` steps (count, bands) of a frame, and the past for the next
+        one."""
         (joined, beside, later) = conditions
         bands = self._bands.count
 
@@ -243,7 +256,7 @@ class BandsVocoder:
 
 
 def gelu(x: Floats) -> Floats:
-    """x times the normal distribution's share below x, of few values."""
+    """Return x times the share of the normal distribution below x; for a few values."""
     shares = np.array([math.erf(value) for value in (x * math.sqrt(0.5)).tolist()], np.float32)
     out: Floats = np.float32(0.5) * x * (1 + shares)
     return out

@@ -332,13 +332,13 @@ def test_one_of_two_who_add_a_name_has_it(
     os.utime(left, (0, 0))
     alive = own_home / ".adding-alive"
     alive.mkdir()
-    inner = adding.finished
+    inner = adding.try_voice
 
     def meanwhile(folder: Path, name: str) -> Any:
         shutil.copytree(folder, own_home / name)
         return inner(folder, name)
 
-    monkeypatch.setattr(adding, "finished", meanwhile)
+    monkeypatch.setattr(adding, "try_voice", meanwhile)
     with pytest.raises(ConfigError, match="added meanwhile"):
         add(str(silbo))
     assert sorted(path.name for path in own_home.iterdir()) == [".adding-alive", "silbo"]

@@ -182,7 +182,7 @@ def listened(session: Session, text: str) -> float:
     ):
         now_s = arrival.at_s
         session.push(arrival.text)
-        scheduler.took(arrival.text)
+        scheduler.on_item(arrival.text)
         if math.isinf(until_s):
             session.finish()
         while True:

@@ -21,7 +21,7 @@ from sayahead.systems.kokoro import (
     KokoroAcoustic,
     KokoroConfig,
     Styles,
-    before,
+    initial_state,
     reading,
 )
 from sayahead.types import Floats, Ids, Rendering, Segment, subtags
@@ -206,7 +206,8 @@ def check_whole(parts: Parts, ids: Ids, row: Floats) -> None:
 def nothing_before(graph: OnnxGraph) -> dict[str, Array]:
     """What a network in floats has seen before a sentence."""
     return {
-        name: np.zeros_like(value, np.float32) for name, value in before(graph, None, []).items()
+        name: np.zeros_like(value, np.float32)
+        for name, value in initial_state(graph, None, []).items()
     }
 
 
