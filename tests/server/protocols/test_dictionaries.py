@@ -203,7 +203,7 @@ def test_without_keys_nobody_rewrites_what_anybody_made(http: httpx.Client) -> N
 
 def test_without_keys_one_client_leaves_others_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """After 64 of one client, nobody could make one for an hour."""
-    monkeypatch.setattr(dictionaries, "MOST", 3)
+    monkeypatch.setattr(dictionaries, "MAX_DICTIONARIES", 3)
     body = {"name": "mine", "rules": RULES}
     with serving() as server, httpx.Client(base_url=server.http) as http:
         assert [http.post(PATH + "/add-from-rules", json=body).status_code for _ in range(4)] == [
