@@ -75,7 +75,9 @@ class Language(Words):
         return tags
 
     def _announced(self, word: str) -> frozenset[str]:
-        return self._tags.get(word) or self._tags.get(word.lower().rstrip("."), frozenset())
+        """What tables have of a word as it is written, and in small letters without its mark."""
+        spellings = word, word.lower().rstrip(".")
+        return frozenset().union(*(self._tags.get(each, ()) for each in spellings))
 
     def _shown(self, word: str) -> frozenset[str]:
         return self._announced(word) | shape_of(word)
