@@ -18,7 +18,7 @@ import numpy as np
 
 from sayahead.client.choices import Choices
 from sayahead.client.resume import MAX_REPEATED, Splice, resume_position
-from sayahead.client.wire import ELSEWHERE, ENDED, ServerError, Wire, address
+from sayahead.client.wire import ELSEWHERE, RESUMABLE, ServerError, Wire, address
 from sayahead.config import check_text, check_whole, describe
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.options import flat
@@ -204,9 +204,12 @@ class AsyncClient:
             error = await self._listen()
             self._connection += 1
             self._needed.clear()
-            resumes = self._resumes and error.code in ENDED
+            resumes = self._resumes and error.code in RESUMABLE
             for speech in list(self._open.values()):
-                speech._on_connection_lost(error) if resumes else speech._end(error)
+                if resumes:
+                    speech._on_connection_lost(error)
+                else:
+                    speech._end(error)
             await self._wire.end(clean=False)
             if not resumes:
                 return
@@ -217,6 +220,7 @@ class AsyncClient:
             except ServerError as failure:
                 for speech in list(self._open.values()):
                     speech._end(failure)
+                # For the next text, ``_listen`` fails at once, and the connection is made again.
                 await self._needed.wait()
 
     async def _listen(self) -> ServerError:
@@ -281,7 +285,9 @@ class AsyncSpeech:
         self._client = client
         self._name = name
         self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
+        # Set while the listener has taken enough of the sound to receive more.
         self._room = asyncio.Event()
+        # Set when words were spoken or the text ended: what writes the text waits for it.
         self._progress = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         # Samples received.
@@ -319,6 +325,7 @@ class AsyncSpeech:
         self._flushes = list[tuple[int, bool]]()
         # Positions of revisions.
         self._seams = deque[int](maxlen=MAX_REPEATED)
+        # Reconnections in a row without new sound, and the samples received at the last loss.
         self._stalled_rounds = 0
         self._samples_at_loss = 0
         # The last samples received, with which a resumed text's sound is aligned.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CODES = {401: "unauthorized", 403: "forbidden", 429: "overloaded", 503: "overloaded"}
 ELSEWHERE = ("overloaded", "shutdown", "unreachable", "gone")
 """Codes of errors that another server may not have."""
-ENDED = (*ELSEWHERE, "too_long", "idle")
+RESUMABLE = (*ELSEWHERE, "too_long", "idle")
 """Codes with which a connection may end so that another one can continue."""
 GONE = "The server closed the connection."
 PING_S = 10.0

@@ -342,6 +342,8 @@ class Cast(Session):
     def prepare(
         self, characters: int | None = None, *, together: int = 1, patient: bool = False
     ) -> int | None:
+        """``Session.prepare`` of the part whose turn it is; the next part's once nothing of it is
+        left, and 0 when no part is left."""
         while not self._cancelled:
             session = self._session(self._parts[self._active])
             size = session.prepare(characters, together=together, patient=patient)

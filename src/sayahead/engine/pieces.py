@@ -36,7 +36,9 @@ def in_pieces(word: Word) -> list[Word]:
     """Return a word, or the pieces of it that are spoken one after the other if it is too long for
     one step.
 
-    All pieces have the word's position in the text.
+    A word with phonemes is cut between syllables. Its spelling cannot be cut at the same places,
+    so every piece is written as the whole word, the last one with the first of its marks. Other
+    words are cut as they are written. All pieces have the word's position in the text.
     """
     if len(word.phonemes) <= MAX_SYMBOLS and len(word.text) <= MAX_CHARACTERS:
         return [word]

@@ -31,6 +31,8 @@ QUIET_S = 1.0
 long. A file that was renamed into place is complete, and read at the second poll."""
 FEWER_S = 10.0
 """The same time for a keys file that has lost more than half of its keys."""
+MAX_SETTLE_S = FEWER_S
+"""No file needs longer to count as written."""
 RENAME = "Write another file beside it, and rename that one."
 UNLOAD_EACH = 250
 """Polls between searches for unused voices."""
@@ -178,12 +180,13 @@ class Reloader:
             self._task = asyncio.create_task(self._reload(every=False))
 
     async def reload(self) -> None:
-        """Adopt the current files and newly installed voices.
+        """Adopt the current files and newly installed voices, once files have settled that are
+        being written.
 
         Errors are logged and leave the part as it was; files that change meanwhile are left to the
         next poll.
         """
-        end = time.monotonic() + FEWER_S
+        end = time.monotonic() + MAX_SETTLE_S
         await self._poll()
         while not self._settled(self._changed(*self._files())) and time.monotonic() < end:
             # A file is being written.

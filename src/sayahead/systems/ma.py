@@ -275,17 +275,19 @@ class AttentionAcoustic:
     def _decode(self, text: Encoded, past: Past, places: Places | None) -> Step:
         """Make one step; ``places`` fixes where its attentions go."""
         m = self._model
-        leads = (0, 1) if m.own_windows else (0, 0)
-        starts = [min(max(past.attended[lead], text.first), text.end - 1) for lead in leads]
-        clocks = [
-            past.number if m.clock == "steps" else starts[i] * m.key_rate + past.stayed[leads[i]]
+        # At whose last place the window of each attention starts: its own, or the first one's.
+        followed = (0, 1) if m.own_windows else (0, 0)
+        starts = [min(max(past.attended[lead], text.first), text.end - 1) for lead in followed]
+        # Steps so far, or the attended place in the keys' units and the steps spent there.
+        query_positions = [
+            past.number if m.clock == "steps" else starts[i] * m.key_rate + past.stayed[followed[i]]
             for i in (0, 1)
         ]
         windows = [
             memory[start - text.first :][: m.window]
             for memory, start in zip(text.memories, starts, strict=True)
         ]
-        positions = np.array(clocks, np.float32)[:, None]
+        positions = np.array(query_positions, np.float32)[:, None]
         (memory1, memory2) = windows
         out = self._decoder(
             frames=past.frames,
@@ -299,6 +301,7 @@ class AttentionAcoustic:
         for i, start in enumerate(starts):
             place = start + int(out[f"weights{i + 1}"].argmax()) if places is None else places[i]
             stay = past.stayed[i] + 1 if place == past.attended[i] else 1
+            # Attention that has stayed for too long is moved on.
             if 0 < m.longest < stay and place + 1 < text.end:
                 place = place + 1
                 stay = 1

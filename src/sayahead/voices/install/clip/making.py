@@ -179,6 +179,7 @@ def write_guest(
     name = str(about["name"])
     config = asdict(family) | dict(about)
     config["model"] = {**family.model, "graphs": graphs, "languages": {}}
+    # ``settle`` measures the loudness and sets the gain.
     config |= {"speakers": {name: 0}, "gender": "", "gain": 1.0, "reads": ""}
     if about["language"] != family.language:
         config["model"]["languages"] = {name: about["language"]}

@@ -91,11 +91,15 @@ def constant_behind(graph: Graph, tensor: str) -> str:
     return tensor if graph.value(tensor) is not None else ""
 
 
-def integers_at(graph: Graph, end: Any) -> Product | None:
-    """The product of integers whose sums a node scales; None if it scales none."""
-    casts = inputs_by(graph, end, "Cast")
-    factors = inputs_by(graph, end, "Mul")
-    if len(casts) != 1 or len(factors) != 1:
+def integers_at(graph: Graph, scaling: Any) -> Product | None:
+    """Match DynamicQuantizeLinear, MatMulInteger or ConvInteger, Add of a bias (or none), Cast and
+    Mul.
+
+    ``scaling`` is that Mul. None if the graph is otherwise."""
+    casts = inputs_by(graph, scaling, "Cast")
+    # The input's scale times the weight's, of which only the weight's is constant.
+    scale_products = inputs_by(graph, scaling, "Mul")
+    if len(casts) != 1 or len(scale_products) != 1:
         return None
     product, bias = summed_product(graph, casts[0].input[0])
     if product is None:
@@ -105,7 +109,7 @@ def integers_at(graph: Graph, end: Any) -> Product | None:
         return None
     weight = graph.value(product.input[1])
     zero = graph.value(product.input[3]) if len(product.input) > 3 else np.zeros(1, np.int8)
-    scales = [value for name in factors[0].input if (value := graph.value(name)) is not None]
+    scales = [value for name in scale_products[0].input if (value := graph.value(name)) is not None]
     if weight is None or zero is None or not scales:
         return None
     about = attributes(product) if product.op_type == "ConvInteger" else {}
