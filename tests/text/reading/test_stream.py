@@ -256,3 +256,15 @@ def test_questions_without_a_question_word_rise(
         rises = [word.delivery.rise > 0 for word in words]
         assert rises == [False] * (len(words) - 1) + [text in rising], text
         assert words == read(language, text)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "hi"])
+@pytest.mark.parametrize(
+    "text", ["\u0c02D", "\u0d40x", "1\u0940a", "x\u0c48 \u0c48", "Use a <di\n> twice"]
+)
+def test_a_mark_beside_a_letter_is_read_alike_however_it_comes(language: str, text: str) -> None:
+    """Marks of Indian scripts were letters to the rules, and none to the reader."""
+    whole, split = (TokenReader(language_of(language)) for _ in range(2))
+    words = [*whole.push(text), *whole.flush()]
+    assert [word for char in text for word in split.push(char)] + split.flush() == words
+    assert split.skipped == whole.skipped

@@ -168,10 +168,10 @@ class TagFilter(Rewriter):
             return self._comment(at, rest)
         if address := _ADDRESS.match(rest):
             return self._copy_name(at, address)
-        tag = _TAG.match(rest)
-        if tag is not None:
-            return self._tag(at, tag, rest)
+        # No tag goes over the end of a line: the next line is not awaited.
         line = rest.partition("\n")[0][:MAX_TAG]
+        if (tag := _TAG.match(line)) is not None:
+            return self._tag(at, tag, rest)
         may_go_on = len(line) == len(rest) and not self._is_over
         if _BEGUN.fullmatch(line) or _ADDRESS_BEGUN.fullmatch(line):
             if may_go_on:

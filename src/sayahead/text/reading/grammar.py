@@ -41,10 +41,11 @@ MACRO = re.compile(r"([a-z]\w*) = (.+)")
 _RULE = re.compile(r"([a-z][\w.]*)((?: <[^<>]+>)*): (.+) ([-=])> (\S.*)")
 _INDIC = "\u0900-\u0963\u0971-\u0dff"
 """The letters of Indian scripts, with the marks that are written beside them."""
-_LETTER = rf"(?:[^\W_]|[{_INDIC}])"
-_BOUNDARY = rf"(?:(?<!{_LETTER})|(?!{_LETTER}))"
+LETTER = rf"(?:[^\W_]|[{_INDIC}])"
+"""A letter or figure: the pattern of ``is_letter``."""
+_BOUNDARY = rf"(?:(?<!{LETTER})|(?!{LETTER}))"
 """No token ends between two letters or figures."""
-INDIC = frozenset(map(chr, range(0x0900, 0x0964))) | frozenset(map(chr, range(0x0971, 0x0E00)))
+INDIC = frozenset(map(chr, (*range(0x0900, 0x0964), *range(0x0971, 0x0E00))))
 """The same, one by one."""
 
 
@@ -266,8 +267,9 @@ def _in_line(text: str) -> str:
 
 def is_boundary(text: str, at: int) -> bool:
     """Whether a token may end here: not between two letters or figures."""
-    return not (_is_letter(text[at - 1 : at]) and _is_letter(text[at : at + 1]))
+    return not (is_letter(text[at - 1 : at]) and is_letter(text[at : at + 1]))
 
 
-def _is_letter(char: str) -> bool:
+def is_letter(char: str) -> bool:
+    """Whether a character is a letter or figure, or a mark that Indian scripts write beside one."""
     return char.isalnum() or char in INDIC

@@ -15,7 +15,7 @@ from sayahead.text.parts import parted
 from sayahead.text.reading.automaton import DEAD
 from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, UNHEARD, Context, Match, Reading
-from sayahead.text.reading.grammar import Rule
+from sayahead.text.reading.grammar import LETTER, Rule, is_letter
 from sayahead.text.reading.language import Language, language_of
 from sayahead.text.reading.long_readings import in_portions
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
@@ -58,7 +58,7 @@ MARKED = frozenset({"marked"})
 """That of one with nothing between it and a mark before."""
 
 _CLAUSE = re.compile(r".*[,;:—] ")
-_RUN = re.compile(rf"[^\W_]{{1,{MAX_RUN}}}|.", re.DOTALL)
+_RUN = re.compile(rf"{LETTER}{{1,{MAX_RUN}}}|.", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -228,7 +228,7 @@ class TokenReader:
         if self._state != DEAD and self._is_followed():
             return True
         goes_on = self._state != DEAD and (self._states.is_open[self._state] or self._may_grow())
-        return over or not (goes_on or (self._text[-1].isalnum() and self._is_in_run()))
+        return over or not (goes_on or (is_letter(self._text[-1]) and self._is_in_run()))
 
     def _is_followed(self) -> bool:
         """Take the automaton through what has come of a token; whether more of it never counts."""
@@ -247,7 +247,7 @@ class TokenReader:
 
     def _may_grow(self) -> bool:
         """Whether a letter or figure behind all that there is would make it another token."""
-        return self._text[-1].isalnum() and not self._grammar.closed.issuperset(
+        return is_letter(self._text[-1]) and not self._grammar.closed.issuperset(
             self._states.accepts[self._state]
         )
 
