@@ -399,11 +399,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
 
     def stages(*loaded: OnnxGraph) -> Stages:
         graphs = {graph.name: graph for graph in loaded}
-        if not graphs["text"].inputs >= HeartAcoustic.MEMORY.keys():
-            raise VoiceError(
-                f"{folder} was made by an earlier version: make it again from its run, or by "
-                f"`sayahead train voice --heart SETTINGS --acoustic {folder}`."
-            )
+        check_memory(graphs["text"], folder)
         if SPEAKERS in config.files:
             own = {name: graphs[name] for name in OWN}
             speaker_tables_of_voice.append(
@@ -435,6 +431,15 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
 
     speakers, languages = numbered_speakers(config, heart, lender)
     return of_speakers(voice, speaker_tables_of_voice[0], speakers, languages, reading)
+
+
+def check_memory(text: OnnxGraph, folder: Path) -> None:
+    """VoiceError for a voice of an earlier version, whose text encoder remembers nothing."""
+    if not text.inputs >= HeartAcoustic.MEMORY.keys():
+        raise VoiceError(
+            f"{folder} was made by an earlier version: make it again from its run, or by "
+            f"`sayahead train voice --heart SETTINGS --acoustic {folder}`."
+        )
 
 
 def tables_of(

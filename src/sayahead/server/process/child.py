@@ -60,7 +60,9 @@ class Child(Siblings):
         self._makers = dict[str, Callable[[], asyncio.BaseProtocol]]()
         self._writer: asyncio.StreamWriter | None = None
         self._open_questions = dict[int, asyncio.Future[list[Any]]]()
-        self._question_count = self._closed_count = self._unacknowledged_count = 0
+        self._question_count = 0
+        self._closed_count = 0
+        self._unacknowledged_count = 0
         self._tasks = set[asyncio.Task[Any]]()
 
     def number(self, host: str, port: int) -> int:
