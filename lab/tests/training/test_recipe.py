@@ -325,6 +325,19 @@ def test_the_mean_of_runs_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "first has other weights than" in capsys.readouterr().err
 
 
+def test_two_archives_are_unpacked_into_one_folder(tmp_path: Path) -> None:
+    corpus = toy_corpus(tmp_path / "corpus")
+    for name in ("one", "two"):
+        recipe = Recipe(name, "toy", TrainSettings(8, 1))
+        train(recipe, corpus, tmp_path / name)
+        assert main(["train", "publish", str(tmp_path / name), "-o", f"{tmp_path}/{name}.zip"]) == 0
+        unpack = ["train", "publish", "--unpack", f"{tmp_path}/{name}.zip"]
+        assert main([*unpack, "-o", str(tmp_path / "runs")]) == 0
+    assert main(["train", "publish", "--check", str(tmp_path / "runs")]) == 0
+    sums = (tmp_path / "runs" / "SHA256SUMS").read_text(encoding="utf-8")
+    assert {"one/checkpoint.pt", "two/checkpoint.pt"} <= set(sums.split())
+
+
 def test_the_readme_lists_every_task() -> None:
     listed = re.findall(
         r"^\| `([\w-]+)` \|", (RECIPES / "README.md").read_text(encoding="utf-8"), re.MULTILINE

@@ -151,10 +151,10 @@ def unpack_release(archive: Path, out: Path) -> list[Path]:
     """Unpack an archive of runs, or one of ``offered``, into a folder and check its digests;
     returns the runs' folders.
 
-    ConfigError for a damaged archive or one that is no release, and where the folder has these runs
-    already."""
+    The folder may have other runs: digests of all are in its SHA256SUMS. ConfigError for a damaged
+    archive or one that is no release, and where the folder has one of these runs already."""
     with opened(archive) as folder:
-        names = sorted(path.name for path in folder.iterdir())
+        names = sorted(path.name for path in folder.iterdir() if path.name != SUMS)
         if there := [name for name in names if (out / name).exists()]:
             raise ConfigError(
                 f"{out / there[0]} is there already: name another folder with -o, or remove it."
@@ -162,7 +162,9 @@ def unpack_release(archive: Path, out: Path) -> list[Path]:
         out.mkdir(parents=True, exist_ok=True)
         for name in names:
             shutil.move(folder / name, out / name)
-    return [out / name for name in names if name != SUMS]
+        with (out / SUMS).open("a", encoding="utf-8") as sums:
+            sums.write((folder / SUMS).read_text(encoding="utf-8"))
+    return [out / name for name in names]
 
 
 def check_sums(folder: Path) -> int:
