@@ -14,12 +14,14 @@ names, page by page. A line before a block changes that:
 A page with ``git clone`` makes its own environment, the others are given one with ``pip install
 '.[play]'``. With ``--small`` the pages of a TOML file are read one after the other in one folder,
 command by command, each made small as the file says; ``--file`` gives their names files of this
-machine, and ``-o`` writes a table of what became of each."""
+machine, and ``-o`` writes a table of what became of each. With ``--folder`` that folder is kept:
+the same command again goes on where it was stopped, and tries again what failed."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -55,6 +57,8 @@ BLOCK = re.compile(
 )
 BLOCK_S = 600
 SMALL_S = 1800
+RECORD = "ran.json"
+"""Seconds of the commands that ran, in a folder that is kept."""
 SERVER_S = 120
 DRIVER = """
 import json, sys, traceback
@@ -95,6 +99,11 @@ class Block:
     """What stands before it: ``not run``, ``serves`` or nothing."""
     reason: str
     """Why it is not run."""
+
+    @property
+    def key(self) -> str:
+        """Its page, without the line, and what it holds."""
+        return f"{self.where.partition(':')[0]}: {self.code}"
 
 
 def blocks(page: Path) -> Iterator[Block]:
@@ -176,7 +185,8 @@ class Reader:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._talk: subprocess.Popen[str] | None = None
         self._place = folder / "place"
-        self._place.write_text(str(folder))
+        if not self._place.exists():
+            self._place.write_text(str(folder))
         self._environment = {
             **{
                 name: value
@@ -260,8 +270,6 @@ class Reader:
         return ""
 
     def _speak(self, block: Block) -> str:
-        import json
-
         if self._talk is None:
             driver = self._folder / "driver.py"
             driver.write_text(DRIVER)
@@ -340,10 +348,15 @@ def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def follow_small(small: Small, uv: str, repository: Path) -> Iterator[tuple[Block, str, float]]:
+def follow_small(
+    small: Small, uv: str, repository: Path, kept: Path | None = None
+) -> Iterator[tuple[Block, str, float]]:
     """Each command of small pages with what became of it, and its seconds; one that fails ends
-    nothing."""
-    folder = Path(tempfile.mkdtemp(prefix="blocks-"))
+    nothing. In a folder that is kept, those that ran before are not run again."""
+    folder = kept or Path(tempfile.mkdtemp(prefix="blocks-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    record = folder / RECORD
+    ran: dict[str, float] = json.loads(record.read_text()) if record.exists() else {}
     reader = Reader(folder, uv, repository, SMALL_S)
     bare = INSTALL.rpartition("pip install")[0] + small.install
     try:
@@ -359,12 +372,18 @@ def follow_small(small: Small, uv: str, repository: Path) -> Iterator[tuple[Bloc
             if block.mark == "not run":
                 yield block, "marked", 0.0
                 continue
-            begun = time.monotonic()
-            outcome = reader.run(small.here(block)) or "run"
-            yield block, outcome, time.monotonic() - begun
+            if block.key not in ran:
+                begun = time.monotonic()
+                if failure := reader.run(small.here(block)):
+                    yield block, failure, time.monotonic() - begun
+                    continue
+                ran[block.key] = time.monotonic() - begun
+                record.write_text(json.dumps(ran))
+            yield block, "run", ran[block.key]
     finally:
         reader.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        if kept is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def table(rows: Iterable[tuple[Block, str, float]]) -> str:
@@ -399,19 +418,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--small", type=Path, help="a TOML file that says how to be done in minutes"
     )
     parser.add_argument("--file", type=named_file, action="append", default=[], metavar="NAME=PATH")
+    parser.add_argument("--install", help="what makes the environment of --small, if not its file")
+    parser.add_argument("--folder", type=Path, help="where --small works; it is kept")
     parser.add_argument("-o", "--out", type=Path, help="where the table of --small goes")
     given = parser.parse_args(arguments)
     pages = [page.resolve() for page in given.pages] or [
         page for one in PATTERNS for page in sorted(ROOT.glob(one))
     ]
     counts = {"run": 0, "marked": 0, "failed": 0}
-    with tempfile.TemporaryDirectory() as folder:
-        repository = Path(folder) / "repository"
+    with tempfile.TemporaryDirectory() as passing:
+        repository = Path(passing) / "repository"
         if not given.list:
             copy(repository)
         if given.small:
             small = Small.read(given.small, dict(given.file))
-            reading = [follow_small(small, given.uv, repository)]
+            if given.install:
+                small = replace(small, install=given.install)
+            folder = given.folder and given.folder.resolve()
+            reading = [follow_small(small, given.uv, repository, folder)]
         elif given.list:
             reading = [((block, "listed", 0.0) for block in blocks(page)) for page in pages]
         else:
@@ -454,4 +478,5 @@ def copy(target: Path) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # So that commands end, too.
     sys.exit(main())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,3 +100,24 @@ def test_what_cannot_be_run_says_why() -> None:
     (one,) = SMALL.commands(BLOCKS["Block"]("page.md:1", "bash", code, "", ""))
     assert one.mark == "not run"
     assert BLOCKS["table"]([(one, "marked", 0.0)]).endswith(f"| – | not run: {one.reason} |\n")
+
+
+def test_a_folder_that_is_kept_goes_on_with_what_failed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(BLOCKS["blocks"].__globals__, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("\n    echo ran >> log\n    test -e there\n")
+    (tmp_path / "repository").mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path / "repository", check=True)
+    small = BLOCKS["Small"]((page,), "true", (), (), ())
+
+    def outcomes() -> list[bool]:
+        followed = BLOCKS["follow_small"](small, "uv", tmp_path / "repository", tmp_path / "kept")
+        return [outcome == "run" for _, outcome, _ in followed]
+
+    assert outcomes() == [True, True, False]
+    clone = tmp_path / "kept" / "sayahead"
+    (clone / "there").touch()
+    assert outcomes() == [True, True, True]
+    assert (clone / "log").read_text() == "ran\n"
