@@ -1,7 +1,7 @@
 r"""The voices of Mohan et al.'s experiments, made of runs: one modified Tacotron, and each agent.
 
-    sayahead train publish --unpack archives/runs/mohan.tar.xz -o runs
-    python lab/benchmarks/mohan/seeds.py runs voices
+    sayahead train publish --unpack archives/runs/mohan.tar.xz -o runs/mohan
+    python lab/benchmarks/mohan/seeds.py runs/mohan voices
     sayahead train publish --unpack archives/runs/mohan-fr.tar.xz -o runs/fr
     python lab/benchmarks/mohan/seeds.py runs/fr voices --speaker tts-french --agents \
         agent-french --name mohan-fr \
