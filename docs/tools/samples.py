@@ -1,9 +1,10 @@
 """Make the recordings of docs/samples.md and docs/voices.md:
 
-    python docs/tools/samples.py [voices | podcast]
+    python docs/tools/samples.py [voices | podcast | verify]
 
 It needs the codecs extra, espeak-ng and the voices of ``pip install ./voices/family``. ``voices``
-makes the second page alone, ``podcast`` the dialogue.
+makes the second page alone, ``podcast`` the dialogue, ``verify`` a sentence of the laboratory's
+experiment of that name (``pip install ./lab``).
 
 The same sentence arrives word by word at a reader's 180 words a minute, and each system speaks it
 as soon as it can. A recording begins with the text's first letter, so the silence at the beginning
@@ -17,6 +18,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import wave
 from collections.abc import Callable, Iterator
@@ -73,6 +75,18 @@ SPOKEN = {
 
 PODCAST = {"Ann": "heart", "Ben": "am_michael"}
 """Who speaks in the podcast."""
+VERIFY = Path("lab/benchmarks/saeki/verify.toml")
+FUTURES = Path("lab/benchmarks/results/saeki/futures/verify.jsonl")
+GUESSED = "LJ006-0149"
+"""A sentence in which, as on average, 17 % of the words are lost if a guess stands."""
+VERIFIED = {
+    "full sentence": "the whole sentence",
+    "one word of lookahead": "one word of lookahead",
+    "guess, never look back": "no lookahead: a guess, as Saeki et al. speak",
+    "guess, speak, verify": "no lookahead: guess, speak, verify",
+    "no guess, speak, verify": "no lookahead: the same without a guess",
+}
+"""Rows of the experiment, and what the page says of them."""
 
 
 def arrivals() -> Iterator[tuple[str, float]]:
@@ -136,6 +150,9 @@ def main() -> int:
     """Make all of them, and write the moments into the page."""
     FOLDER.mkdir(exist_ok=True)
     part = (*sys.argv[1:], "")[0]
+    if part == "verify":
+        put("verify", ["| | |", "|---|---|", *verified()])
+        return 0
     if part != "podcast":
         rows = ["| voice | language | | |", "|---|---|---|---|", *voices()]
         put("voices", rows, DOCS / "voices.md")
@@ -194,6 +211,26 @@ def podcast() -> list[str]:
     speech.save(FOLDER / "podcast.mp3", timings=captions)
     texts = "[script](samples/podcast.txt) and [captions](samples/podcast.vtt)"
     return ["| | |", "|---|---|", f"| a podcast: its {texts} | {player('podcast')} |"]
+
+
+def verified() -> Iterator[str]:
+    """Make the recordings of the experiment; a row for each."""
+    lines = (DOCS.parent / FUTURES).read_text(encoding="utf-8").splitlines()
+    futures = {one["name"]: one for one in map(json.loads, lines)}
+    with tempfile.TemporaryDirectory() as folder:
+        texts = Path(folder) / "texts.csv"
+        texts.write_text(f"{GUESSED}|{' '.join(futures[GUESSED]['words'])}\n", encoding="utf-8")
+        command = [sys.executable, "-m", "sayahead", "eval", "run", VERIFY, "--texts", texts]
+        out = Path(folder) / "out"
+        subprocess.run([*command, "--lm", FUTURES, "-o", out], cwd=DOCS.parent, check=True)
+        for condition, title in VERIFIED.items():
+            path = out / condition / "wav" / f"{GUESSED}.wav"
+            with wave.open(str(path)) as file:
+                samples = from_pcm16(file.readframes(file.getnframes()))
+                rate = file.getframerate()
+            name = f"verify-{re.sub(r'[^a-z]+', '-', condition)}"
+            write_mp3(FOLDER / f"{name}.mp3", samples, rate)
+            yield f"| {title} | {player(name)} |"
 
 
 def player(name: str) -> str:
