@@ -16,7 +16,7 @@ import json
 import statistics
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +236,21 @@ def seeds_less(claim: Claim) -> Found:
     return Found(one, [one.text()], seeds=str(len(own)))
 
 
+def best_rule(claim: Claim) -> Found:
+    """Agents' figure less that of the best rule which reads no more ahead: the one with the lowest
+    figure, on the same sentences, among those whose d_T is no higher than the agents' mean."""
+    kept = loaded(claim.file)
+    reads = {
+        name: statistics.fmean(one["d_T"].values()) for name, one in kept.items() if one["d_T"]
+    }
+    (row,) = claim.rows
+    rules = [name for name in reads if not name.startswith("agents,") and reads[name] <= reads[row]]
+    best = min(rules, key=lambda name: float(kept[name][claim.column]["value"]))
+    found = seeds_less(replace(claim, rows=(row, best)))
+    beside = [best, f"{reads[best]:.2f}", f"{reads[row]:.2f}"]
+    return replace(found, values=[*found.values, *beside])
+
+
 def rows_apart(claim: Claim) -> Found:
     """The first row's figure, and the second's interval beside it."""
     kept = loaded(claim.file)
@@ -381,6 +396,7 @@ STATISTICS: dict[str, Callable[[Claim], Found]] = {
     "trained": trained,
     "failing": failing,
     "seeds": seeds_less,
+    "best rule": best_rule,
     "rows": rows_apart,
     "slope": slope,
     "least": least,

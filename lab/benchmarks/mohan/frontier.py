@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,12 @@ def opinion(row: Row) -> tuple[float, float]:
     return row.distillmos, 1.0
 
 
-MEASURES: dict[str, tuple[Callable[[Row], tuple[float, float]], int]] = {
-    "WER, %": (wrong_words, 2),
-    "DistillMOS": (opinion, 3),
+Measure = tuple[str, Callable[[Row], tuple[float, float]], int]
+MEASURES: dict[str, Measure] = {
+    "WER, %": ("errors", wrong_words, 2),
+    "DistillMOS": ("distillmos", opinion, 3),
 }
-"""Numerator and denominator of a sentence, and digits."""
+"""What a row needs, numerator and denominator of a sentence, and digits."""
 
 
 def groups(names: Sequence[str]) -> dict[str, list[str]]:
@@ -77,6 +78,16 @@ def sums(group: Group, measure: Callable[[Row], tuple[float, float]]) -> Values:
     return np.array([[one[name] for name in shared] for one in kept], np.float64)
 
 
+def measured(read: Iterable[Group]) -> dict[str, Measure]:
+    """The measures that all sentences were scored with."""
+    rows = [row for group in read for rows in group.values() for row in rows]
+    return {
+        title: one
+        for title, one in MEASURES.items()
+        if all(getattr(row, one[0]) is not None for row in rows)
+    }
+
+
 def text(value: Estimate, digits: int, *, sign: str = "") -> str:
     return (
         f"{value.value:{sign}.{digits}f} ({value.low:{sign}.{digits}f} to"
@@ -93,15 +104,16 @@ def between(values: Sequence[float], digits: int) -> str:
 def compared(
     out: Path, areas: Mapping[str, Any], rules: Sequence[str] = AGAINST
 ) -> tuple[list[list[str]], dict[str, Any]]:
-    """The table's cells and the figures behind them."""
+    """The table, its names of columns first, and the figures behind it."""
     members = groups(read_experiment(out)["conditions"])
     read = {
         key: {name: read_rows(out / name)[0] for name in names} for key, names in members.items()
     }
+    measures = measured(read.values())
     made = {
         (key, title): sums(group, measure)
         for key, group in read.items()
-        for title, (measure, _) in MEASURES.items()
+        for title, (_, measure, _) in measures.items()
     }
     table = list[list[str]]()
     figures = dict[str, Any]()
@@ -109,7 +121,7 @@ def compared(
         paths = {name: areas[name]["d_T"] for name in group if name in areas}
         cells = [key, str(len(group)), between(list(paths.values()), 3) if paths else "–"]
         figures[key] = {"d_T": paths}
-        for title, (_, digits) in MEASURES.items():
+        for title, (_, _, digits) in measures.items():
             whole = estimate_trained(made[key, title], quotient)
             own = [float(quotient(seed.sum(0))) for seed in made[key, title]]
             cells += [text(whole, digits)] + ([between(own, digits)] if title == "WER, %" else [])
@@ -132,7 +144,7 @@ def compared(
                     "over": "seeds, sentences",
                 }
         table.append(cells)
-    return table, figures
+    return [heads(measures, rules), *table], figures
 
 
 def scores(out: Path) -> Iterator[dict[str, Any]]:
@@ -148,10 +160,14 @@ def scores(out: Path) -> Iterator[dict[str, Any]]:
             }
 
 
-def heads(rules: Sequence[str]) -> list[str]:
+def heads(measures: Iterable[str], rules: Sequence[str]) -> list[str]:
     """Names of the columns."""
     less = [f"less {rule}'s" for rule in rules]
-    return ["policy", "seeds", "d_T", "WER, %", "of the seeds", *less, "DistillMOS", *less]
+    own = {"WER, %": ["of the seeds"]}
+    return [
+        *("policy", "seeds", "d_T"),
+        *(name for title in measures for name in (title, *own.get(title, ()), *less)),
+    ]
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -167,8 +183,7 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(given)
     areas = json.loads(arguments.proportion.read_text(encoding="utf-8"))["rows"]
     rules = arguments.against or AGAINST
-    table, figures = compared(arguments.experiment, areas, rules)
-    columns = heads(rules)
+    (columns, *table), figures = compared(arguments.experiment, areas, rules)
     lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *table]
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "frontier.md").write_text(

@@ -85,6 +85,19 @@ def test_seeds_of_a_unit_are_one_row_and_differ_from_rules_by_sentence(
     assert table[3].startswith("| wait-2-steps | 1 | 0.500 | 3.33 (")
 
 
+def test_words_alone_are_a_frontier_where_nobody_rated(script: Any, tmp_path: Path) -> None:
+    out = experiment(tmp_path / "out")
+    for name in NAMES:
+        path = out / name / "quality.json"
+        data = json.loads(path.read_text())
+        rows = [{**row, "distillmos": None} for row in data["rows"]]
+        path.write_text(json.dumps({**data, "rows": rows}))
+    script.main([str(out), "--proportion", str(out / "proportion.json"), "-o", str(tmp_path)])
+    made = json.loads((tmp_path / "frontier.json").read_text())
+    assert set(made["wait-2-steps"]) == {"d_T", "WER, %"}
+    assert "DistillMOS" not in (tmp_path / "frontier.md").read_text()
+
+
 def test_seeds_that_said_other_sentences_are_an_error(script: Any, tmp_path: Path) -> None:
     out = experiment(tmp_path / "out")
     path = out / NAMES[-1] / "quality.json"
