@@ -16,7 +16,7 @@ from sayahead.errors import ConfigError
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 WORSE = "lookahead-1 is a little worse"
-ADAPTED = "a model taught whole sentences says prefixes without further training"
+ADAPTED = "a model trained on whole sentences speaks prefixes without further training"
 UNHEARD = "without a future, words are misheard; the true one repairs it"
 
 
