@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from sayahead.config import from_mapping
 
-from sayahead_lab.eval.experiment.conditions import load_matrix
+from sayahead_lab.eval.experiment.conditions import load_matrix, recorded_condition
 from sayahead_lab.eval.measures.intervals import ROUNDS, estimate, nested_weights, quotient
 
 HERE = Path(__file__).parent
@@ -522,9 +522,10 @@ def met(need: Need) -> bool:
 
 def as_measured(need: Need) -> bool:
     """Whether the conditions in ``at`` are today those whose results are kept."""
-    measured = loaded(need.file)["settings"]
+    settings = loaded(need.file)["settings"]
+    measured = {name: recorded_condition(settings[name], need.file).policy for name in need.at}
     today = {one.name: one.policy for one in load_matrix(HERE / need.experiment).conditions}
-    return all(today.get(name) == measured[name]["policy"] for name in need.at)
+    return all(today.get(name) == policy for name, policy in measured.items())
 
 
 def within(table: Any, path: Sequence[str]) -> float:
