@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,13 @@ from hypothesis import strategies as st
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
-from sayahead_lab.eval.listening.listeners import RATE, load_utmos, missing_folder, stand_ins
+from sayahead_lab.eval.listening.listeners import (
+    RATE,
+    load_utmos,
+    load_whisper,
+    missing_folder,
+    stand_ins,
+)
 from sayahead_lab.eval.listening.quality import Listeners, Row, Stimulus, compare, summarize
 from sayahead_lab.eval.measures.intervals import correlation, excess, moments, quotient, rmse
 from sayahead_lab.eval.measures.word_errors import Errors, align, by_quarter, distance, word_errors
@@ -147,6 +154,27 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(
         rated(listeners, "distillmos", sound(1))
     with pytest.raises(ConfigError, match="speechmos is not installed"):
         rated(listeners, "dnsmos", sound(1))
+
+
+@pytest.mark.parametrize(("figures", "never"), [(True, [-1]), (False, [-1, 1, 3])])
+def test_numbers_are_written_as_words_where_figures_are_unwanted(
+    figures: bool, never: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    class Model:
+        hf_tokenizer = SimpleNamespace(get_vocab=lambda: {"ten": 0, "10": 1, "<|1.0|>": 2, "Ġ9": 3})
+
+        def __init__(self, *_: object, **__: object) -> None:
+            pass
+
+        def transcribe(self, _: object, **settings: object) -> tuple[list[SimpleNamespace], None]:
+            return [SimpleNamespace(text=str(settings["suppress_tokens"]))], None
+
+    for name in ("model.bin", "config.json", "tokenizer.json"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "faster_whisper", SimpleNamespace(WhisperModel=Model))
+    hears = load_whisper(tmp_path, threads=1, figures=figures)
+    assert hears(sound(1)) == str(never)
 
 
 def test_a_whisper_folder_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 import types
 import warnings
@@ -23,6 +24,8 @@ RATE = 16000
 """Samples per second of the listeners' input."""
 WHISPER = "SAYAHEAD_WHISPER"
 """Environment variable with the Whisper folder, for want of an argument."""
+FIGURE = re.compile(r"^(?!<\|).*[0-9]")
+"""A token that is written with figures; those in <| |> are Whisper's own, such as times."""
 UTMOS = "SAYAHEAD_UTMOS"
 """Environment variable with UTMOS's file or its folder, for want of an argument."""
 EXTRA = "pip install 'sayahead-lab[score]'"
@@ -69,17 +72,27 @@ def at_16khz(samples: Floats, rate: int) -> Floats:
 
 
 def load_whisper(
-    folder: str | Path | None, *, threads: int, language: str = "en"
+    folder: str | Path | None, *, threads: int, language: str = "en", figures: bool = True
 ) -> SpeechRecogniser:
-    """Whisper by faster-whisper: int8, beam 1, no conditioning on earlier speech."""
+    """Whisper by faster-whisper: int8, beam 1, no conditioning on earlier speech; without
+    ``figures``, numbers are written as words."""
     require(missing("whisper") or missing_folder(folder))
     from faster_whisper import WhisperModel
 
     model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
+    # -1: what Whisper never writes anyway.
+    never = [-1]
+    if not figures:
+        tokens: dict[str, int] = model.hf_tokenizer.get_vocab()
+        never += [number for token, number in tokens.items() if FIGURE.search(token)]
 
     def transcribe(samples: Floats) -> str:
         segments, _ = model.transcribe(
-            samples, language=language, beam_size=1, condition_on_previous_text=False
+            samples,
+            language=language,
+            beam_size=1,
+            condition_on_previous_text=False,
+            suppress_tokens=never,
         )
         return " ".join(segment.text for segment in segments)
 
