@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from output import options, tell
+from output import options, table, tell
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -51,8 +51,8 @@ FIRST = """async ([voices, text]) => {
 def fetched(site: Path, voices: str) -> int:
     """Bytes of the files that a set of voices needs."""
     package = site / "sayahead-web"
-    sizes = table(package / "files.js")
-    told = table(package / "voices.js")[voices]
+    sizes = exported(package / "files.js")
+    told = exported(package / "voices.js")[voices]
     names = {told["memory"], told.get("speakers"), *told["graphs"].values()}
     names |= set(told["unknown"].values())
     return sum(
@@ -62,7 +62,7 @@ def fetched(site: Path, voices: str) -> int:
     )
 
 
-def table(script: Path) -> dict[str, Any]:
+def exported(script: Path) -> dict[str, Any]:
     """The object that a script exports."""
     found: dict[str, Any] = json.loads(
         re.sub(r"^export const \w+ = |;\s*$", "", script.read_text(encoding="utf-8"))
@@ -95,25 +95,20 @@ def main() -> None:
     arguments = parser.parse_args()
     browsers = {"Chromium": in_chromium} | ({"Firefox": in_firefox} if FIREFOX else {})
     heads = [f"{name}, {when}" for name in browsers for when in ("nothing kept", "kept")]
-    lines = [
-        "Seconds from loading a set of voices to its first sound, median of"
-        f" {arguments.runs}; MB that are fetched.",
-        "",
-        f"| | MB | {' | '.join(heads)} |",
-        "|---|--:|" + "--:|" * len(heads),
-    ]
+    rows = list[list[str]]()
     with hosted(arguments.site, BARE) as address:
         for voices, (language, text) in TEXTS.items():
-            size = fetched(arguments.site, voices) / 1e6
             times = [
-                time
+                f"{time:.2f}"
                 for opened in browsers.values()
                 for time in medians(opened, f"{address}bare.html", voices, text, arguments.runs)
             ]
-            row = " | ".join(f"{time:.2f}" for time in times)
-            lines.append(f"| `{voices}`: {language} | {size:.1f} | {row} |")
-            print(lines[-1], flush=True)
-    tell(lines, arguments.results)
+            size = f"{fetched(arguments.site, voices) / 1e6:.1f}"
+            rows.append([f"`{voices}`: {language}", size, *times])
+            print(rows[-1], flush=True)
+    told = "Seconds from loading a set of voices to its first sound, median of"
+    told += f" {arguments.runs}; MB that are fetched."
+    tell([told, "", *table(["", "MB", *heads], rows)], arguments.results)
 
 
 def medians(

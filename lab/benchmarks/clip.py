@@ -36,7 +36,6 @@ from sayahead.voices.install.clip.hearing import hear
 from sayahead.voices.install.clip.making import Studio, fit, manner_like
 from sayahead.voices.install.clip.manner import Manner, manner_of
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of
-from sayahead.voices.install.clip.speaker import SpeakerMaker
 
 from sayahead_lab.eval.listening.likeness import load_embedder
 from sayahead_lab.eval.listening.listeners import (
@@ -52,18 +51,8 @@ from sayahead_lab.training.clip.people import CLIP_S, listed, recording
 SENTENCES = 10
 OTHER = "other"
 """Folder, and part, of people with several utterances each."""
-FIELDS = (
-    "similarity together second opinion wer clip seconds ceiling second_ceiling recording"
-    " pitch_off pace_off pitch_range_off energy_range_off"
-).split()
-
-
-ANCHORS: dict[str, Callable[[SpeakerMaker, Floats, float], list[int]]] = {
-    "nearest": SpeakerMaker.nearest_single,
-    "blend": SpeakerMaker.nearest,
-}
-"""What voices of clips are compared with: the most similar of the family's own speakers, and what a
-fit begins with."""
+NEAREST = "nearest"
+"""The most similar of the family's own speakers."""
 SecondJudge = Callable[[Floats], Floats]
 """Makes a vector of length 1 of samples at 24 kHz."""
 
@@ -73,7 +62,7 @@ class Judges:
     """Who listens."""
 
     embed: Callable[[Floats, int], Floats]
-    opinion: Callable[[Floats], float] | None
+    opinion: Callable[[Floats], float]
     hears: Callable[[Floats], str] | None
     normal: Callable[[str], str] | None
     second: SecondJudge | None
@@ -134,8 +123,7 @@ class Person:
         if judges.second is not None:
             self.second = judges.second(at_rate(after, rate))
             self.about["second_ceiling"] = float(judges.second(self.clip.samples) @ self.second)
-        if judges.opinion is not None:
-            self.about["recording"] = judges.opinion(at_16khz(after, rate))
+        self.about["recording"] = judges.opinion(at_16khz(after, rate))
 
 
 def listed_person(folder: Path, name: str, seconds: float, judges: Judges) -> Person:
@@ -195,8 +183,7 @@ def judged(
     if judges.second is not None:
         row["second"] = float(judges.second(np.concatenate(sounds)) @ person.second)
     heard = [at_16khz(sound, RATE) for sound in sounds[: judges.most]]
-    if judges.opinion is not None:
-        row["opinion"] = float(np.mean([judges.opinion(one) for one in heard]))
+    row["opinion"] = float(np.mean([judges.opinion(one) for one in heard]))
     if judges.hears is not None and judges.normal is not None:
         words = [judges.normal(judges.hears(one)) for one in heard]
         row["wer"] = 100 * errors([judges.normal(text) for text in texts[: judges.most]], words)
@@ -229,7 +216,7 @@ def main() -> None:
     add("--limit", type=int, default=1000)
     add("--no-second", action="store_true")
     add("--no-words", action="store_true")
-    add("--anchor", action="append", default=[], choices=ANCHORS, help="measured beside it, too")
+    add("--nearest", action="store_true", help="the family's nearest speaker, too")
     add("--sounds", type=Path, help="where the sounds go, and a page of them")
     add("--out", type=Path, required=True)
     arguments = parser.parse_args()
@@ -265,10 +252,10 @@ def main() -> None:
             seconds = hearing_s + time.process_time() - begun
             told = {"seconds": seconds, "clip": fitted.similarity}
             voices[setting] = studio.as_speaker(fitted.tables), told
-        for label in arguments.anchor:
-            tables = maker.blended(ANCHORS[label](maker, heard.embedding, heard.f0))
+        if arguments.nearest:
+            tables = maker.blended(maker.nearest_single(heard.embedding, heard.f0))
             manner = manner_like(studio, tables, heard)
-            voices[label] = studio.as_speaker({**tables, MANNER: manner}), {}
+            voices[NEAREST] = studio.as_speaker({**tables, MANNER: manner}), {}
         for label, (voice, told) in voices.items():
             sounds = [voice.synthesize(text) for text in texts]
             found = {
@@ -328,7 +315,7 @@ def page(rows: list[dict[str, Any]], seconds: float) -> str:
         lines.append(f"<tr><th>{name}<td>{player('clip', name)}")
         for label in settings:
             row = own[label]
-            figures = f"{row['similarity']:.2f}, {row.get('opinion', 0):.2f}"
+            figures = f"{row['similarity']:.2f}, {row['opinion']:.2f}"
             lines.append(f"<td>{player(label, name)}<br>{figures}")
     return "\n".join([*lines, "</table>", ""])
 
@@ -356,9 +343,8 @@ def summary(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
             "median": float(np.median(similar)),
             "least": float(np.min(similar)),
         }
-        for field in FIELDS:
-            if values := [row[field] for row in own if field in row]:
-                out[setting][field] = float(np.mean(values))
+        for field in (name for name, value in own[0].items() if isinstance(value, float)):
+            out[setting][field] = float(np.mean([row[field] for row in own if field in row]))
         out[setting] = {key: round(value, 4) for key, value in out[setting].items()}
     return out
 

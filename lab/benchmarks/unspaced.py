@@ -1,39 +1,51 @@
 """Mandarin, Japanese and Hindi word by word: how late words are final, and what that costs in
-phonemes and in sound.
+phonemes and in sound; and the sound of any speakers of Kokoro.
 
     python lab/benchmarks/unspaced.py text zh [-o FILE.md]
-    python lab/benchmarks/unspaced.py speech zh VOICE --speaker zm_yunxi --whisper WHISPER \
-        --sounds FOLDER [--every 3] [-o FILE.md]
+    python lab/benchmarks/unspaced.py speech VOICE --speaker zm_yunxi --whisper WHISPER \
+        --sounds FOLDER [--sentences 0:2] [-o FILE.md]
 
-The texts are the sentences of ``data/sentences.tsv``, which come character by
-character. ``text``: characters between a word's end and the one that makes it final; characters
-until a voice with one word of lookahead may begin; phonemes that a word has with one word of
-lookahead as with the whole sentence. ``speech``: VOICE is a folder with Kokoro's styles; each
-sentence is said whole, and with one word of lookahead. What Whisper hears is read by the language's
-own front end, and its syllables (of Mandarin with their tones, of Japanese kana) are compared with
-those of the text. Of Hindi, which Whisper's small models write in Urdu's letters, consonants are
-compared, without aspiration: Urdu has no short vowels, and other letters for some sounds. Sounds
-that are in FOLDER are not made again; the table is written after each sentence.
+The texts are the sentences of ``data/sentences.tsv``, which come character by character. ``text``:
+characters between a word's end and the one that makes it final; characters until a voice with one
+word of lookahead may begin; phonemes that a word has with one word of lookahead as with the whole
+sentence. ``speech``: VOICE is a folder with Kokoro's styles, of which all speak where no speaker is
+named; each says sentences of its language whole, and with one word of lookahead. What Whisper hears
+is read by the language's own front end, and its syllables (of Mandarin with their tones, of
+Japanese kana) are compared with those of the text; of languages whose words have spaces, its
+letters. Of Hindi, which Whisper's small models write in Urdu's letters, consonants are compared,
+without aspiration: Urdu has no short vowels, and other letters for some sounds; its figures are
+written out, since Urdu's are other words. Sounds that are in FOLDER are not made again; the table
+is written after each sentence.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from output import keep, options, sentences, tell
+import soundfile
+from output import keep, options, sentences, table, tell
 from sayahead.sound.files import write_wav
 from sayahead.text import Normalizer, front_end
 from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.espeak.phonemizer import FLAG
-from sayahead.types import Floats, Word
+from sayahead.text.saying.japanese.sounds import kana_of
+from sayahead.text.saying.mandarin.sounds import syllables_of
+from sayahead.types import Floats, Word, subtags
 from sayahead.voice import Voice, load_voice
 
-from sayahead_lab.eval.listening.listeners import at_16khz, load_distillmos, load_whisper
+from sayahead_lab.eval.listening.listeners import (
+    SpeechRecogniser,
+    at_16khz,
+    load_distillmos,
+    load_normalizer,
+    load_whisper,
+)
 from sayahead_lab.eval.measures.word_errors import distance
 
 POLICIES = {"whole": "wait-all", "k = 1": "lookahead:k=1"}
@@ -91,22 +103,24 @@ def read(language: str) -> list[str]:
                 one = phonemizer.phonemize(words[place : place + 2], left=left)[0]
                 total += len(expected.ids)
                 wrong += distance([*map(str, expected.ids)], [*map(str, one.ids)])
+    rows = {
+        "characters of a word": lengths,
+        "characters until it is final": late,
+        "characters until a voice with k = 1 may begin": first,
+    }
+    heading = ("", "mean", "median", "95 %", "most")
     return [
-        "| | mean | median | 95 % | most |",
-        "|---|--:|--:|--:|--:|",
-        row("characters of a word", lengths),
-        row("characters until it is final", late),
-        row("characters until a voice with k = 1 may begin", first),
+        *table(heading, [[name, *spread(values)] for name, values in rows.items()]),
         "",
         f"Phonemes that a word has with one word of lookahead as with the sentence: "
         f"{100 - wrong / total * 100:.2f} % of {total:,}.",
     ]
 
 
-def row(name: str, values: Sequence[float]) -> str:
-    """A row of a table."""
+def spread(values: Sequence[float]) -> list[str]:
+    """Mean, median, 95th percentile and maximum."""
     middle, high = np.percentile(values, [50, 95])
-    return f"| {name} | {np.mean(values):.2f} | {middle:.0f} | {high:.0f} | {max(values):.0f} |"
+    return [f"{np.mean(values):.2f}", f"{middle:.0f}", f"{high:.0f}", f"{max(values):.0f}"]
 
 
 @dataclass(slots=True)
@@ -123,28 +137,13 @@ def syllables(language: str, text: str, *, is_heard: bool = False) -> list[str]:
     Whisper wrote."""
     if is_heard and language in HEARD_AS:
         return consonants(HEARD_AS[language], text)
+    if language not in HEARD_AS and language not in SYLLABLES:
+        return [char for char in load_normalizer(language)(text) if char.isalpha()]
     normalizer = front_end(language).normalizer()
-    words = [*normalizer.push(text), *normalizer.flush()]
-    return SYLLABLES[language]([word.text for word in words])
-
-
-def mandarin(words: Sequence[str]) -> list[str]:
-    """Syllables with their tones."""
-    from sayahead.text.saying.mandarin.sounds import syllables_of
-
-    return [one for word in words for one in syllables_of(word)]
-
-
-def japanese(words: Sequence[str]) -> list[str]:
-    """Kana."""
-    from sayahead.text.saying.japanese.sounds import kana_of
-
-    return [char for word in words for char in kana_of(word)]
-
-
-def hindi(words: Sequence[str]) -> list[str]:
-    """Consonants."""
-    return consonants("hi", " ".join(words))
+    words = [word.text for word in [*normalizer.push(text), *normalizer.flush()]]
+    if language in HEARD_AS:
+        return consonants(language, " ".join(words))
+    return [one for word in words for one in SYLLABLES[language](word)]
 
 
 def consonants(voice: str, text: str) -> list[str]:
@@ -153,11 +152,8 @@ def consonants(voice: str, text: str) -> list[str]:
     return [sound for sound in sounds if sound in CONSONANTS]
 
 
-SYLLABLES: Mapping[str, Callable[[Sequence[str]], list[str]]] = {
-    "zh": mandarin,
-    "ja": japanese,
-    "hi": hindi,
-}
+SYLLABLES: Mapping[str, Callable[[str], Iterable[str]]] = {"zh": syllables_of, "ja": kana_of}
+"""Of a word: syllables with their tones, and kana."""
 HEARD_AS = {"hi": "ur"}
 """What Whisper is told a language is, and espeak-ng's voice for what it then writes."""
 CONSONANTS = frozenset("kɡcɟtdnpbmjrlʋʃsh")
@@ -169,69 +165,75 @@ def said(voice: Voice, text: str, policy: str, speaker: str, path: Path) -> Floa
     """The samples of a sentence, from the file that has them or a new one."""
     if not path.is_file():
         chunks = voice.stream(list(text), policy=policy, speaker=speaker)
-        samples = np.concatenate([chunk.samples for chunk in chunks])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_wav(path, samples, RATE)
-    import soundfile
+        write_wav(path, np.concatenate([chunk.samples for chunk in chunks]), RATE)
+    return np.asarray(soundfile.read(path, dtype="float32")[0])
 
-    samples, _ = soundfile.read(path, dtype="float32")
-    return np.asarray(samples, np.float32)
+
+@functools.cache
+def recognizer(whisper: Path, language: str) -> SpeechRecogniser:
+    """What hears a language."""
+    told = HEARD_AS.get(language, language)
+    return load_whisper(whisper, threads=1, language=told, figures=language not in HEARD_AS)
 
 
 def hear(arguments: argparse.Namespace) -> list[str]:
     """The table of ``speech``."""
-    language = arguments.language
-    voice = load_voice(arguments.voice)
-    whisper = load_whisper(arguments.whisper, threads=1, language=HEARD_AS.get(language, language))
+    voice = load_voice(arguments.which)
     opinion = load_distillmos()
-    heard = {name: Heard([], [], []) for name in POLICIES}
-    numbered = list(enumerate(sentences("unspaced", language), 1))
-    for number, text in numbered[:: arguments.every]:
-        wanted = syllables(language, text)
-        for name, policy in POLICIES.items():
-            file = (
-                f"{arguments.speaker}-{policy.replace(':', '-').replace('=', '')}-{number:03}.wav"
-            )
-            samples = said(voice, text, policy, arguments.speaker, arguments.sounds / file)
-            sound = at_16khz(samples, RATE)
-            found = whisper(sound)
-            heard[name].errors.append(distance(wanted, syllables(language, found, is_heard=True)))
-            heard[name].syllables.append(len(wanted))
-            heard[name].opinion.append(opinion(sound))
-            print(file, heard[name].errors[-1], f"{heard[name].opinion[-1]:.2f}", found, flush=True)
-        keep(judged(heard, arguments.speaker), arguments.results)
-    return judged(heard, arguments.speaker)
+    arguments.sounds.mkdir(parents=True, exist_ok=True)
+    rows = dict[str, list[str]]()
+    for speaker in arguments.speaker or sorted(voice.config.speakers):
+        language = subtags(voice.read_for(speaker).config.language)[0]
+        texts = sentences("unspaced", language) or sentences("languages", language)
+        heard = {name: Heard([], [], []) for name in POLICIES}
+        for number in range(len(texts))[arguments.sentences]:
+            wanted = syllables(language, texts[number])
+            for name, policy in POLICIES.items():
+                file = f"{speaker}-{name.replace(' ', '')}-{number + 1:03}.wav"
+                path = arguments.sounds / file
+                sound = at_16khz(said(voice, texts[number], policy, speaker, path), RATE)
+                found = recognizer(arguments.whisper, language)(sound)
+                wrong = distance(wanted, syllables(language, found, is_heard=True))
+                heard[name].errors.append(wrong)
+                heard[name].syllables.append(len(wanted))
+                heard[name].opinion.append(opinion(sound))
+                print(file, wrong, f"{heard[name].opinion[-1]:.2f}", found, flush=True)
+            rows[speaker] = [f"{speaker}, {language}", *judged(heard)]
+            keep(table(HEADING, rows.values()), arguments.results)
+    return table(HEADING, rows.values())
 
 
-def judged(heard: Mapping[str, Heard], speaker: str) -> list[str]:
-    """The table of what has been heard so far."""
-    lines = ["| | wrong syllables | DistillMOS |", "|---|--:|--:|"]
-    for name, one in heard.items():
-        rate = sum(one.errors) / sum(one.syllables) * 100
-        lines.append(f"| {name} | {rate:.1f} % | {with_interval(one.opinion)} |")
-    pairs = zip(heard["k = 1"].opinion, heard["whole"].opinion, strict=True)
-    less = with_interval([late - whole for late, whole in pairs])
-    count = len(heard["whole"].opinion)
-    return [*lines, "", f"{speaker}, {count} sentences; k = 1 less whole: {less}"]
+HEADING = ("", "sentences", "wrong, whole", "k = 1", "DistillMOS, whole", "k = 1 less whole")
 
 
-def with_interval(values: Sequence[float]) -> str:
+def judged(heard: Mapping[str, Heard]) -> list[str]:
+    """The cells of what has been heard of a speaker so far."""
+    wrong = [f"{sum(one.errors) / sum(one.syllables) * 100:.1f} %" for one in heard.values()]
+    whole, late = (np.array(one.opinion) for one in heard.values())
+    return [str(len(whole)), *wrong, with_interval(whole), with_interval(late - whole)]
+
+
+def with_interval(values: Floats) -> str:
     """A mean with its 95 % interval."""
     return f"{np.mean(values):+.2f} ± {1.96 * np.std(values) / len(values) ** 0.5:.2f}".lstrip("+")
+
+
+def part(text: str) -> slice:
+    """``0:2`` as a slice."""
+    return slice(*map(int, text.split(":")))
 
 
 def main() -> None:
     """Print a table."""
     parser = options(__doc__, "-o", "--results")
     parser.add_argument("what", choices=("text", "speech"))
-    parser.add_argument("language", choices=sorted(SYLLABLES))
-    parser.add_argument("voice", nargs="?", type=Path)
-    parser.add_argument("--speaker")
+    parser.add_argument("which", help="a language; of speech, the voice's folder")
+    parser.add_argument("--speaker", action="append")
     parser.add_argument("--whisper", type=Path)
     parser.add_argument("--sounds", type=Path)
-    parser.add_argument("--every", type=int, default=1, help="every so many sentences")
+    parser.add_argument("--sentences", type=part, default=slice(None), help="such as 0:2")
     arguments = parser.parse_args()
-    lines = read(arguments.language) if arguments.what == "text" else hear(arguments)
+    lines = read(arguments.which) if arguments.what == "text" else hear(arguments)
     tell(lines, arguments.results)
 
 
