@@ -26,7 +26,7 @@ from sayahead.voice import load_voice
 from served import SOURCE, Version, started
 
 from sayahead_lab.eval.experiment.clock import Tokens
-from sayahead_lab.eval.experiment.machine import LoadWatch, idle_s, processor
+from sayahead_lab.eval.experiment.machine import LoadWatch, processor
 from sayahead_lab.eval.measures.statistics import quantile
 from sayahead_lab.eval.speed import load, search
 from sayahead_lab.eval.speed.bench import sentences
@@ -88,7 +88,6 @@ def measured(
     health = Health(version.port)
     begun = time.monotonic()
     before = version.times_s
-    idle = idle_s() or 0.0
     tally, clients = spread(
         url,
         scripts,
@@ -106,10 +105,7 @@ def measured(
     row = {"server": version.name, **load.row(tally, sessions)}
     row |= {"server_cores": round(sum(spent), 3), "busiest_cores": max(spent)}
     row |= {"sessions_cores": round(clients, 3), "cores": cores()}
-    row |= {
-        "idle_cores": round(((idle_s() or 0.0) - idle) / lasted_s, 3),
-        "memory_mb": [round(size, 1) for size in version.memories_mb],
-    }
+    row["memory_mb"] = [round(size, 1) for size in version.memories_mb]
     row |= {"health_ms": {"p95": round(quantile(took, 0.95), 1), "most": round(max(took), 1)}}
     row["passed"] = search.passed(row, "llm", BOUND_MS)
     row["cause"] = "" if row["passed"] else search.cause(row)

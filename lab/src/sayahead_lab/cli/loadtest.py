@@ -27,15 +27,16 @@ HELP = "measure how many concurrent sessions a server can carry"
 EPILOG = """\
 The sessions run in processes of their own, the server in others on the same machine. Each session
 is an agent that talks continuously: a text arrives on its clock and is played without a buffer;
-half a second after its end the next one begins. A round has 120 turns (--turns). It passes if no
-player stalled waiting for audio whose text had been there for 100 ms (in more than one of 200
-turns), and the time to first audio was at most 130 ms (--p95) in 95 of 100 turns. Near the edge a
-number has up to three rounds, and most of them decide. Clocks: llm is 50 tokens a second, with the
-first audible sample timed from the turn's first character; reader is 180 words a minute, timed from
-the text that the sample needs.
+half a second after its end the next one begins. Sessions start spread over six seconds that do not
+count. A round has at least 120 turns (--turns), and two of each session. It passes if no player
+stalled waiting for audio whose text had been there for 100 ms (in more than one of 200 turns), and
+the time to first audio was at most 130 ms (--p95) in 95 of 100 turns. Near the edge a number has up
+to three rounds, and most of them decide. Clocks: llm is 50 tokens a second, with the first audible
+sample timed from the turn's first character; reader is 180 words a minute, timed from the text that
+the sample needs.
 """
 TURNS = 120
-GUESS = 1.5
+GUESS = 2.0
 """The first number that is tried, in places that a server of this machine would measure."""
 SESSIONS_HELP = (
     "sessions of each round, up to the first that fails (default: the most that pass are looked"
@@ -179,29 +180,23 @@ def measured(
     """A round's figures, shown to a person. ``places``: the server's limit; None: its own."""
     from sayahead.engine.onnx import cores
 
-    from sayahead_lab.eval.experiment.machine import idle_s
     from sayahead_lab.eval.speed import load
-    from sayahead_lab.eval.speed.callers import processes_for, spread
+    from sayahead_lab.eval.speed.callers import WARM_S, processes_for, spread
 
-    # Sessions start spread over this time, and what happens in it does not count.
-    warm_s = 6.0 if seconds > 6.0 else 0.0
     chosen: dict[str, Any] = {
         "key": arguments.key,
         "voice": arguments.voice,
         "breath": arguments.clock == "llm",
     }
-    chosen |= {"seconds": seconds, "warm_s": warm_s, "again_s": again_s}
+    chosen |= {"seconds": seconds, "warm_s": min(WARM_S, seconds), "again_s": again_s}
     clients = arguments.clients or processes_for(sessions, cores())
     with server(arguments, places) as (url, process, own):
         begun = time.monotonic()
         before = busy_s(process)
-        idle = idle_s()
         tally, used = spread(url, scripts, sessions=sessions, processes=clients, **chosen)
         row = load.row(tally, sessions)
         lasted_s = time.monotonic() - begun
         row |= {"sessions_cores": round(used, 3), "cores": cores()}
-        if idle is not None:
-            row["idle_cores"] = round(((idle_s() or 0.0) - idle) / lasted_s, 3)
         if before:
             after = busy_s(process)
             each = [(spent - before.get(pid, 0.0)) / lasted_s for pid, spent in after.items()]

@@ -16,9 +16,9 @@ from support.servers import serving, toy_voice
 from websockets.asyncio.client import ClientConnection
 
 from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
-from sayahead_lab.eval.speed.callers import spread
+from sayahead_lab.eval.speed.callers import seconds_for, spread
 from sayahead_lab.eval.speed.load import PlayedTurn, Tally, TurnScript, load, row, script
-from sayahead_lab.eval.speed.search import cause, following, limit, passed, verdict
+from sayahead_lab.eval.speed.search import cause, clear, following, limit, passed, verdict
 
 RATE = 8000
 LOUD = np.full(800, 9000, "<i2").tobytes()
@@ -145,6 +145,21 @@ def test_one_outlier_does_not_end_the_search() -> None:
         assert 72 <= told["largest"] <= 80
 
 
+def test_many_sessions_have_two_turns_each() -> None:
+    """A round of 120 turns in which each of 121 sessions had one began with all of them at once,
+    and failed."""
+    turn_script = TurnScript((("Hello. ", 0.0),), ((4 * RATE, 0.0),), 0.5)
+    assert seconds_for(120, 20, [turn_script], RATE) == pytest.approx(30.0)
+    assert seconds_for(120, 121, [turn_script], RATE) == pytest.approx(10.0)
+
+
+def test_one_slow_moment_does_not_fail_by_itself() -> None:
+    """One of 156 sessions in a slow moment failed where the machine held 170 minutes later."""
+    row = {"broken": [], "refused": 0, "turns": 312, "stalls": 441, "stalled_turns": 200}
+    assert not clear(row | {"first_ms": {"p95": 272.3}}, "llm", 130.0)
+    assert clear(row | {"first_ms": {"p95": 774.0}}, "llm", 130.0)
+
+
 def test_sessions_that_are_given_end_with_the_first_that_fail() -> None:
     def row(sessions: int, passed: bool) -> dict[str, Any]:
         return {"sessions": sessions, "passed": passed}
@@ -258,6 +273,7 @@ def test_the_command_measures_a_server(
         )
     result = json.loads(target.read_text(encoding="utf-8"))
     assert result["largest"] == (2 if code == 0 else 0)
+    assert 0 <= result["rounds"][0]["idle_cores"] <= result["machine"]["cores"]
     assert result["rounds"][0]["audio_s"] > 1
     assert result["machine"]["cores"] == os.cpu_count()
     assert result["rounds"][0]["broken"] == []

@@ -16,6 +16,10 @@ from sayahead_lab.eval.speed.load import BREATH_S, Tally, TurnScript, load
 
 SESSIONS = 40
 """Sessions of one process."""
+WARM_S = 6.0
+"""Sessions start spread over this time, and nothing in it counts."""
+MIN_TURNS = 2.0
+"""A round lasts for so many turns of each session: in fewer the load is not steady."""
 
 
 def processes_for(sessions: int, cores: int) -> int:
@@ -24,10 +28,10 @@ def processes_for(sessions: int, cores: int) -> int:
 
 
 def seconds_for(turns: int, sessions: int, scripts: Sequence[TurnScript], rate: int) -> float:
-    """How long a round lasts in which so many sessions have so many turns."""
+    """The length of a round with at least ``turns`` turns, and ``MIN_TURNS`` of each session."""
     heard_s = sum(script.released[-1][0] / rate for script in scripts) / len(scripts)
     settled_s = sum(script.settled_s for script in scripts) / len(scripts)
-    return turns * (heard_s + settled_s + BREATH_S) / sessions
+    return max(turns / sessions, MIN_TURNS) * (heard_s + settled_s + BREATH_S)
 
 
 def spread(

@@ -7,6 +7,7 @@ import asyncio
 import itertools
 import json
 import random
+import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from sayahead_lab.eval.experiment.clock import TextClock
+from sayahead_lab.eval.experiment.machine import idle_s
 from sayahead_lab.eval.measures.statistics import quantile
 
 # A shorter gap is inaudible.
@@ -65,6 +67,8 @@ class Tally:
     late_s: list[float] = field(default_factory=list)
     """How much too late this process itself was woken: by so much its other times may be too
     long."""
+    idle_cores: list[float] = field(default_factory=list)
+    """The machine's idle processor cores while turns began, as each process of sessions saw it."""
     let_go: int = 0
     """Sessions that gave their place to others between two turns, and asked again."""
     broken: list[str] = field(default_factory=list)
@@ -119,11 +123,15 @@ async def load(
     tally = Tally()
     counts = time.monotonic() + warm_s
     callers = Callers(url, scripts, chosen, tally, counts, counts + seconds, again_s, key)
-    looking = asyncio.create_task(look(tally))
+    watching = [
+        asyncio.create_task(look(tally)),
+        asyncio.create_task(watch_idle(tally, counts, counts + seconds)),
+    ]
     await asyncio.gather(
         *(callers.one(number, warm_s) for number in range(first, first + sessions))
     )
-    looking.cancel()
+    for task in watching:
+        task.cancel()
     return tally
 
 
@@ -133,6 +141,17 @@ async def look(tally: Tally) -> None:
         due = time.monotonic() + LOOK_S
         await asyncio.sleep(LOOK_S)
         tally.late_s.append(time.monotonic() - due)
+
+
+async def watch_idle(tally: Tally, begins: float, ends: float) -> None:
+    """Note how many of the machine's cores are idle between two times of ``time.monotonic``."""
+    await asyncio.sleep(begins - time.monotonic())
+    begun = time.monotonic()
+    before = idle_s()
+    await asyncio.sleep(ends - begun)
+    after = idle_s()
+    if before is not None and after is not None:
+        tally.idle_cores.append((after - before) / (time.monotonic() - begun))
 
 
 @dataclass
@@ -299,4 +318,4 @@ def row(tally: Tally, sessions: int) -> dict[str, Any]:
         "sessions_late_ms": {"p95": ms(tally.late_s, 0.95), "most": ms(tally.late_s, 1.0)},
         "let_go": tally.let_go,
         "broken": tally.broken,
-    }
+    } | ({"idle_cores": round(statistics.fmean(tally.idle_cores), 3)} if tally.idle_cores else {})

@@ -11,16 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 FIRST, MOST = 8, 4096
-GROWTH = 1.5
+GROWTH = 1.25
 """How much larger the next number is while none has failed."""
-APART = 12
+APART = 16
 """The search ends where the most that pass and the fewest that fail are a part of so many apart."""
 REPEATS = 3
 """Rounds of a number near the edge; most of them decide."""
 STALLED = 200
 """One turn in so many may have a stall."""
-CLEAR, BAD = 0.85, 1.3
-"""Beyond these parts of the bound a first sound is clearly soon, or clearly late."""
+CLEAR, BAD = 0.85, 3.0
+"""Beyond these parts of the bound a first sound is clearly soon, or clearly late; one slow moment
+of the machine alone makes it twice as late."""
 LATE_MS = 20.0
 """Clients that are woken so late (95 of 100 times) measure themselves."""
 IDLE, BUSY = 0.1, 1.0
@@ -49,9 +50,8 @@ def clear(row: Mapping[str, Any], clock: str, bound_ms: float) -> bool:
     first = first_ms(row, clock)
     if row["broken"] or row["refused"] or first is None:
         return True
-    share = stalled(row) / max(1, row["turns"])
     soon = not stalled(row) and first <= CLEAR * bound_ms
-    return soon or first > BAD * bound_ms or share > 6 / STALLED
+    return soon or first > BAD * bound_ms
 
 
 def first_ms(row: Mapping[str, Any], clock: str) -> float | None:
@@ -89,8 +89,8 @@ def following(
 ) -> int:
     """How many sessions the next round has; 0: no more.
 
-    Those given, up to the first that fails. Where none are, ``guess`` is tried first, then half as
-    many again or fewer until one number passes and another does not, and then what lies in the
+    Those given, up to the first that fails. Where none are, ``guess`` is tried first, then a
+    quarter more or fewer until one number passes and another does not, and then what lies in the
     middle."""
     known = verdicts(rounds)
     undecided = [number for number, fine in known.items() if fine is None]
