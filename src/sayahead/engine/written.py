@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from sayahead.engine.heard import Transcript
@@ -25,6 +26,7 @@ OPENING = "\"'“‘«„‚([{¿¡"
 MAX_CLOSING = 3
 
 
+@functools.lru_cache(maxsize=4096)
 def as_written(source: str) -> str:
     """Return a word's source text as a reader sees it; empty if it has none.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,12 +20,14 @@ def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
     return filled(np.ones(count, np.float32), left, segment, segment.speeds)
 
 
-def tones_of(left: Floats, segment: Segment, count: int) -> Floats | None:
-    """Return ``Segment.tones`` (count, 5) of past phonemes, of a segment's, and of those after
-    them; None if all are plain."""
-    if segment.tones is None and (left == PLAIN_TONE).all():
+def tones_of(left: Floats | None, segment: Segment, count: int, past: int) -> Floats | None:
+    """Return ``Segment.tones`` (count, 5) of ``past`` phonemes (``left``), of a segment's, and of
+    those after them; None if all are plain."""
+    if segment.tones is None and (left is None or (left == PLAIN_TONE).all()):
         return None
-    return filled(np.tile(PLAIN_TONE, (count, 1)), left, segment, segment.tones)
+    plain = np.tile(PLAIN_TONE, (count, 1))
+    left = plain[:past] if left is None else left
+    return filled(plain, left, segment, segment.tones)
 
 
 def filled(rows: Floats, left: Floats, segment: Segment, values: Floats | None) -> Floats:
@@ -67,14 +71,19 @@ def edges_of(units: Ids, begin: int) -> Ids:
     return np.asarray(np.concatenate([[0], np.cumsum(units)]) + begin, np.int64)
 
 
-def lengthened(before: Ids, after: Ids, edges: Ids) -> tuple[tuple[int, int], ...]:
+def lengthened(before: Ids, after: Ids, edges: Callable[[], Ids]) -> tuple[tuple[int, int], ...]:
     """Return ``Frames.drawn`` for changed durations: where each phoneme ended, and by how much it
     grew.
 
-    ``edges`` (N + 1,) are those of the durations ``before`` (N,).
+    ``edges`` returns those (N + 1,) of the durations ``before`` (N,) and is called only if one
+    changed.
     """
     grown = after[: len(before)] - before
-    return tuple((int(edges[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+    changed = np.flatnonzero(grown)
+    if not len(changed):
+        return ()
+    ends = edges()[1:]
+    return tuple((int(ends[n]), int(grown[n])) for n in changed)
 
 
 def beyond_window(units: Ids, held: int, window: int) -> int:

@@ -11,7 +11,6 @@ from typing import ClassVar
 import numpy as np
 
 from sayahead.config import from_mapping
-from sayahead.engine.deliveries import PLAIN_TONE
 from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of, shared_graphs_of
 from sayahead.engine.stages import Frames, Shapeable
@@ -48,8 +47,8 @@ class HeartState:
     """(P,) their durations so far, in units of two frames."""
     speeds: Floats
     """(P,) their speeds relative to the session's."""
-    tones: Floats
-    """(P, 5) their tones (``Segment.tones``)."""
+    tones: Floats | None
+    """(P, 5) their tones (``Segment.tones``); None if all are plain."""
     held: int
     """Units at the end of ``units`` that are not final."""
     done: int
@@ -169,8 +168,7 @@ class HeartAcoustic:
         memory = {name: np.zeros(size, np.float32) for name, size in self.MEMORY.items()}
         recent = np.zeros(self.RECENT, np.float32)
         cache = np.zeros(self.CACHE, np.float32)
-        tones = np.zeros((0, len(PLAIN_TONE)), np.float32)
-        return HeartState(empty, empty, speeds, tones, 0, 0, memory, recent, cache)
+        return HeartState(empty, empty, speeds, None, 0, 0, memory, recent, cache)
 
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
@@ -186,7 +184,7 @@ class HeartAcoustic:
         left = known.ids
         ids, seen = self._encoder_input(left, segment)
         speeds = speeds_of(known.speeds, segment, len(ids))
-        tones = tones_of(known.tones, segment, len(ids))
+        tones = tones_of(known.tones, segment, len(ids), len(left))
         # Units of the first phoneme that are final.
         past = int(known.units.sum()) - known.held
         speed = np.float32(rendering.speed * self._pace(rendering.speaker))
@@ -211,14 +209,15 @@ class HeartAcoustic:
         features, cache = self._features(text, units, tones, state, past, commit, rendering.speaker)
 
         cut = commit * self.FRAMES_PER_UNIT
-        heard = self._audible_edges(units, state.done - past)
+        begin = state.done - past
+        heard = self._audible_edges(units, begin)
         words = tuple(
             (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.spans
         )
         drawn = lengthened(
             known.units * self.FRAMES_PER_UNIT,
             units * self.FRAMES_PER_UNIT,
-            self._audible_edges(known.units, state.done - past),
+            lambda: self._audible_edges(known.units, begin),
         )
         frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
         if ended:
@@ -229,7 +228,7 @@ class HeartAcoustic:
             ids=ids[final:end],
             units=units[final:end],
             speeds=speeds[final:end],
-            tones=np.tile(PLAIN_TONE, (end - final, 1)) if tones is None else tones[final:end],
+            tones=None if tones is None else tones[final:end],
             held=spoken - past - commit,
             done=state.done + commit,
             memory={
@@ -249,7 +248,7 @@ class HeartAcoustic:
             ids=np.array([self._pad], np.int64),
             units=np.array([self._lead_units], np.int64),
             speeds=np.ones(1, np.float32),
-            tones=PLAIN_TONE[None],
+            tones=None,
             held=self._lead_units,
         )
 
@@ -274,13 +273,11 @@ class HeartAcoustic:
         again = min(1, state.done)
         begin = max(0, past - again)
         rows = np.repeat(np.arange(len(units)), units.astype(np.intp))[begin:]
-        shares = shares_of(units)[begin:]
         encoding = text["prosody_encoding"]
         if again and not past:
             # It belongs to a phoneme that is not encoded again.
             encoding = np.concatenate([state.recent[1:, -encoding.shape[1] :], encoding])
             rows = np.append(0, rows + 1)
-            shares = np.append(np.float32(1), shares)
         wanted = min(commit + self._right_units, len(rows) - again)
         prosody = self._prosody(
             prosody_encoding=encoding[rows[: again + commit + self._right_units + self.REACH]],
@@ -300,6 +297,9 @@ class HeartAcoustic:
             # The unit that is computed again gets the tone of the next one, towards which the pitch
             # then glides.
             shown = np.concatenate([tones[frames[:1]].repeat(before, axis=0), tones[frames]])
+            shares = shares_of(units)[begin:]
+            if again and not past:
+                shares = np.append(np.float32(1), shares)
             over = shares[: again + wanted].repeat(self.FRAMES_PER_UNIT)
             f0 = toned_pitch(f0, shown, over)
             energy = energy + np.log(tones[frames, 2])

@@ -257,9 +257,10 @@ class KokoroAcoustic:
         features, prosody_state = self._features(
             prosody, sound, rows, commit, state, rendering.speaker
         )
-        heard = self._audible_edges(units, state.done - past)
+        begin = state.done - past
+        heard = self._audible_edges(units, begin)
         words = tuple((int(heard[left + a]), int(heard[left + b])) for a, b in segment.spans)
-        drawn = lengthened(state.units, units, self._audible_edges(state.units, state.done - past))
+        drawn = lengthened(state.units, units, lambda: self._audible_edges(state.units, begin))
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()

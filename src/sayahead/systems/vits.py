@@ -164,7 +164,7 @@ class VitsAcoustic:
         words = tuple(
             (int(edges[left + 2 * a]), int(edges[left + 2 * b])) for a, b in segment.spans
         )
-        drawn = lengthened(state.units, units, edges_of(state.units, begin))
+        drawn = lengthened(state.units, units, lambda: edges_of(state.units, begin))
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, replace(self.initial(), token=state.token + len(ids))
