@@ -19,8 +19,8 @@ def words(text: str) -> tuple[Word, ...]:
     return tuple(Word(word, i, i + 1, word.endswith(".")) for i, word in enumerate(text.split()))
 
 
-def view(text: str, *, first: bool = True) -> View:
-    return View(words(text), first, lambda word: len(word.text))
+def view(text: str, *, first: bool = True, opening: str = "") -> View:
+    return View(words(text), first, lambda word: len(word.text), opening=opening)
 
 
 def spoken(policy: WordPolicy, sentence: tuple[Word, ...]) -> list[tuple[int, int]]:
@@ -69,6 +69,16 @@ def spoken(policy: WordPolicy, sentence: tuple[Word, ...]) -> list[tuple[int, in
 )
 def test_decisions(policy: WordPolicy, text: str, first: bool, expected: object) -> None:
     assert policy.decide(view(text, first=first)) == expected
+
+
+def test_the_first_word_waits_for_a_few_letters_of_the_second() -> None:
+    policy = LookaheadK(1, first_letters=3)
+    assert policy.decide(view("a", opening="th")) == READ
+    assert policy.decide(view("a", opening="the")) == Speak(1, 0, letters=3)
+    # What else has arrived changes nothing.
+    assert policy.decide(view("a there", opening="there")) == Speak(1, 0, letters=3)
+    assert policy.decide(view("a b", opening="b")) == Speak(1, 1)
+    assert LookaheadK(0, first_letters=3).decide(view("a", opening="the")) == Speak(1, 0)
 
 
 @given(

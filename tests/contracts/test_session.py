@@ -56,6 +56,7 @@ class Moody:
 POLICIES: list[Policy] = [
     LookaheadK(0),
     LookaheadK(1),
+    LookaheadK(1, first_letters=3),
     LookaheadK(2),
     LookaheadK(1, first_chunk=18, chunk=6),
     LookaheadK(3, first_chunk=7, chunk=7),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Steps, check_action
-from sayahead.engine.sentence import rest_of
+from sayahead.engine.sentence import Source, rest_of
 from sayahead.errors import SessionError
 from sayahead.text import Speller
 from sayahead.types import Floats, Segment, SynthesizedAudio, Word
@@ -111,7 +111,12 @@ class Letters:
         return None
 
     def next(
-        self, observation: Floats | None, *, together: int = 1, patient: bool = False
+        self,
+        observation: Floats | None,
+        *,
+        source: Source | None = None,
+        together: int = 1,
+        patient: bool = False,
     ) -> Segment | None:
         """Return the next character, or a number of decoder steps, as the policy decides."""
         self._action = self._decide(observation) if self._read_count else READ

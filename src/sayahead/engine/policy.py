@@ -37,6 +37,8 @@ class Speak:
     sentence."""
     lookahead: int
     """How many words after them the model sees; fewer if the sentence ends sooner."""
+    letters: int = 0
+    """How many letters of the word after these the model sees, too: ``View.opening`` has them."""
     alone: bool = False
     """Whether they form an utterance of their own: the model sees nothing before them, and an end
     after them."""
@@ -69,6 +71,8 @@ class View:
     seen: int = 0
     """How many of the pending words the last SPEAK showed to the model. They have been read, so
     they are there at any pace of the text."""
+    opening: str = ""
+    """Before anything of the text is spoken: the letters that have arrived of its second word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ knows only the protocol ``Sentence``.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -25,6 +26,12 @@ from sayahead.types import Floats, Segment, SynthesizedAudio, Word
 
 PAUSES = ",;:—–…"
 """Punctuation after which a speaker may pause."""
+
+MAX_OPENING = 20
+"""Characters after the first word that are looked at."""
+Source = Callable[[int, int], str]
+"""Returns the text between two positions."""
+_LETTERS = re.compile(r"[^\W\d_]*")
 
 CUT_LOOKAHEAD = 2
 """Lookahead in words that a step keeps if it is cut because it is too large."""
@@ -97,13 +104,19 @@ class Sentence(Protocol):
         ...
 
     def next(
-        self, observation: Floats | None, *, together: int = 1, patient: bool = False
+        self,
+        observation: Floats | None,
+        *,
+        source: Source | None = None,
+        together: int = 1,
+        patient: bool = False,
     ) -> Segment | None:
         """Return the synthesizer's next segment, or None if the policy wants more words first.
 
-        ``observation``: that of the last step; ``together``: most words of one step; ``patient``:
-        whether to return None also if more text would add words to the step (then ``hungry`` is
-        true). Nothing changes until ``done``, so that an error loses no word.
+        ``observation``: that of the last step; ``source``: the text, if known; ``together``: most
+        words of one step; ``patient``: whether to return None also if more text would add words to
+        the step (then ``hungry`` is true). Nothing changes until ``done``, so that an error loses
+        no word.
         """
         ...
 
@@ -123,6 +136,15 @@ class Sentence(Protocol):
 def closes_phrase(word: Word) -> bool:
     """Return whether a speaker may pause after a word, judging by the word alone."""
     return word.ends or word.text[-1:] in PAUSES
+
+
+def opening_of(word: Word, source: Source | None) -> str:
+    """Return the letters with which the word after ``word`` begins in the source; none if ``word``
+    ends a sentence, its reading goes on, or anything but white space follows it."""
+    if source is None or word.ends or word.continues:
+        return ""
+    after = source(word.end, word.end + MAX_OPENING)
+    return _LETTERS.match(after.lstrip())[0] if after[:1].isspace() else ""  # type: ignore[index]
 
 
 def rest_of(continues: bool, pending: Iterable[Word]) -> tuple[list[Word], bool]:
@@ -270,7 +292,12 @@ class Words:
         return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
 
     def next(
-        self, observation: Floats | None, *, together: int = 1, patient: bool = False
+        self,
+        observation: Floats | None,
+        *,
+        source: Source | None = None,
+        together: int = 1,
+        patient: bool = False,
     ) -> Segment | None:
         self._hungry = False
         if self._must_close or (self._must_breathe and not self._pending):
@@ -284,7 +311,8 @@ class Words:
         if self._pending[0].pause_s:
             return self._break_segment(self._pending[0])
         pending = self._visible_sentence()
-        action = self._decide(pending, spoken=0, seen=self._seen)
+        opening = "" if self._past else opening_of(pending[0], source)
+        action = self._decide(pending, spoken=0, seen=self._seen, opening=opening)
         if isinstance(action, Read):
             if not self._must_breathe:
                 return None
@@ -292,13 +320,9 @@ class Words:
         action = self._batched(pending, action, together) if together > 1 else action
         if patient and self._hungry:
             return None
-        words, visible = self._split(pending, action)
-        words, visible = before_break(words, visible)
-        if action.alone:
-            words = (*words[:-1], replace(words[-1], ends=True))
-            visible = ()
+        words, visible = self._shown(pending, action, opening)
         self._segment_words = words
-        self._segment_lookahead = len(visible)
+        self._segment_lookahead = len(visible) - bool(action.letters)
         segment = self._segment(words, visible)
         return (
             replace(segment, breath=True)
@@ -314,7 +338,7 @@ class Words:
         had more text been there.
         """
         max_words = fitting(pending[:together], self._phoneme_count, MAX_TOGETHER)
-        while not action.alone and action.word_count < max_words:
+        while not (action.alone or action.letters) and action.word_count < max_words:
             seen = min(action.lookahead, len(pending) - action.word_count)
             more = self._decide(pending, spoken=action.word_count, seen=seen)
             if (
@@ -330,16 +354,23 @@ class Words:
         self._hungry = could_add and not (action.alone or self._must_breathe)
         return action
 
-    def _decide(self, pending: tuple[Word, ...], *, spoken: int, seen: int) -> Read | Speak:
+    def _decide(
+        self, pending: tuple[Word, ...], *, spoken: int, seen: int, opening: str = ""
+    ) -> Read | Speak:
         """Ask the policy about the pending words after the first ``spoken`` ones, and check its
         action.
 
-        ``seen``: how many of these the model has seen already.
+        ``seen``: how many of these the model has seen already; ``opening``: as in ``View``.
         """
         rest = pending[spoken:]
         past = [*self._left_context(), *(word.text for word in pending[:spoken])]
         view = View(
-            rest, not past, self._phoneme_count, past=tuple(past[-self.PAST_WORDS :]), seen=seen
+            rest,
+            not past,
+            self._phoneme_count,
+            past=tuple(past[-self.PAST_WORDS :]),
+            seen=seen,
+            opening=opening,
         )
         action = self._policy.decide(view)
         check_action(self._policy, action, "words")
@@ -413,6 +444,18 @@ class Words:
             if word.ends:
                 break
         return tuple(words)
+
+    def _shown(
+        self, pending: tuple[Word, ...], action: Speak, opening: str
+    ) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """Return the words that the next segment speaks and those that it shows."""
+        words, visible = before_break(*self._split(pending, action))
+        if action.alone:
+            return (*words[:-1], replace(words[-1], ends=True)), ()
+        if action.letters:
+            end = words[-1].end
+            return words, (*visible, Word(opening[: action.letters], end, end))
+        return words, visible
 
     def _split(
         self, pending: tuple[Word, ...], action: Speak

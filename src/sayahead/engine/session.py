@@ -3,6 +3,7 @@ out."""
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 from collections import deque
@@ -452,7 +453,9 @@ class Session:
         keep_up = self._pace.keep_up
         dry = self._pace.dry
         if keep_up is None or not (dry or self._is_starved):
-            return self._sentence.next(self._observation, together=together, patient=patient)
+            return self._sentence.next(
+                self._observation, source=self._before_flush, together=together, patient=patient
+            )
         segment = None
         ready = self._sentence.phrase_ready(keep_up.gather)
         # After it ran dry, each phrase waits until one is ready in time.
@@ -466,6 +469,12 @@ class Session:
             elif not self._is_released:
                 segment = self._sentence.release_held(keep_up.stretch)
         return segment
+
+    def _before_flush(self, start: int, end: int) -> str:
+        """Return the text between two positions, up to the next flush."""
+        later = itertools.dropwhile(lambda item: isinstance(item, str), self._inbox)
+        size = sum(len(item) for item in later if isinstance(item, str))
+        return self.transcript.part(start, min(end, self.transcript.characters - size))
 
     def _progress(self) -> tuple[int, int]:
         """Return the number of spoken and of unspoken characters."""

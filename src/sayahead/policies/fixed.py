@@ -29,6 +29,9 @@ class LookaheadK:
     """Minimum phonemes of every other chunk."""
     words: Annotated[int, Bound(1, client=16)] = 1
     """Minimum words of any chunk (Saeki's N, 2)."""
+    first_letters: Annotated[int, Bound(client=16)] = 0
+    """Letters of its second word with which a text's first word is spoken; 0: it waits for ``k``
+    words, as all others do."""
     in_chunks: bool = False
     """Whether ``k`` counts chunks instead of words, as Ma's does."""
     unit = "words"
@@ -37,6 +40,8 @@ class LookaheadK:
         check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
+        if self.k and 0 < self.first_letters <= len(view.opening):
+            return Speak(1, 0, letters=self.first_letters)
         word_count = self._chunk(view, view.pending, self.first_chunk if view.first else self.chunk)
         if not word_count:
             return READ
