@@ -32,7 +32,7 @@ FORMS = {
         ("Es del siglo xix", "es del siglo diecinueve"),
         ("Son 3/5 m de tela", "son tres quintos de metro de tela"),
         ("Tiene 120/80 mmHg", "tiene ciento veinte sobre ochenta milímetros de mercurio"),
-        ("Abre a las 12.30 p.m. del lunes", "abre a las doce treinta pe eme del lunes"),
+        ("Abre a las 12.30 p.m. del lunes", "abre a las doce treinta p m del lunes"),
         ("El 1 000.º visitante", "el milésimo visitante"),
         ("Quedan -1/3 hoy", "quedan menos un tercio hoy"),
         ("Vale ₡ 3 hoy", "vale tres colones hoy"),
