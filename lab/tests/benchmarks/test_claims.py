@@ -150,6 +150,16 @@ def test_a_third_of_the_paper_s_repair_is_asked(
     assert claims.RULES["repaired"](found, 1 / 3) == getattr(claims, expected)
 
 
+def test_the_best_rule_is_one_that_reads_no_more_ahead(claims: Any, results: Path) -> None:
+    record = next(claim for claim in claims.read_claims() if claim.statistic == "seeds")
+    record = dataclasses.replace(record, rows=("agents, 30 nats",), statistic="best rule")
+    path = results / record.file
+    # Wait-2 has fewer errors than wait-3, but reads more ahead than the agents.
+    assert claims.judged(record)[0].values[1:] == ["wait-3-steps", "0.55", "0.57"]
+    changed(path, "wait-2-steps", "d_T", value={"wait-2-steps": 0.56})
+    assert claims.judged(record)[0].values[1:] == ["wait-2-steps", "0.56", "0.57"]
+
+
 def test_every_claim_says_what_would_refute_it_and_has_a_verdict(claims: Any) -> None:
     records = claims.read_claims()
     assert all(claim.refuted and claim.where and claim.theirs for claim in records)
