@@ -157,6 +157,7 @@ def test_one_slow_moment_does_not_fail_by_itself() -> None:
     """One of 156 sessions in a slow moment failed where the machine held 170 minutes later."""
     row = {"broken": [], "refused": 0, "turns": 312, "stalls": 441, "stalled_turns": 200}
     assert not clear(row | {"first_ms": {"p95": 272.3}}, "llm", 130.0)
+    assert not clear(row | {"first_ms": {"p95": 90.0}, "refused": 1}, "llm", 130.0)
     assert clear(row | {"first_ms": {"p95": 774.0}}, "llm", 130.0)
 
 

@@ -48,9 +48,10 @@ def passed(row: Mapping[str, Any], clock: str, bound_ms: float) -> bool:
 def clear(row: Mapping[str, Any], clock: str, bound_ms: float) -> bool:
     """Whether a round is far enough from the bounds to decide by itself."""
     first = first_ms(row, clock)
-    if row["broken"] or row["refused"] or first is None:
+    if row["broken"] or first is None:
         return True
-    soon = not stalled(row) and first <= CLEAR * bound_ms
+    # A server that is late for a moment refuses, too.
+    soon = not (stalled(row) or row["refused"]) and first <= CLEAR * bound_ms
     return soon or first > BAD * bound_ms
 
 
