@@ -58,7 +58,7 @@ BLOCK = re.compile(
 BLOCK_S = 600
 SMALL_S = 1800
 RECORD = "ran.json"
-"""Seconds of the commands that ran, in a folder that is kept."""
+"""What became of commands, and their seconds, in a folder that is kept."""
 SERVER_S = 120
 DRIVER = """
 import json, sys, traceback
@@ -349,14 +349,16 @@ def follow(page: Path, uv: str, repository: Path) -> Iterator[tuple[Block, str, 
 
 
 def follow_small(
-    small: Small, uv: str, repository: Path, kept: Path | None = None
+    small: Small, uv: str, repository: Path, kept: Path | None = None, limit_s: float = float("inf")
 ) -> Iterator[tuple[Block, str, float]]:
     """Each command of small pages with what became of it, and its seconds; one that fails ends
-    nothing. In a folder that is kept, those that ran before are not run again."""
+    nothing. In a folder that is kept, those that ran before are not run again. After ``limit_s``
+    none is begun."""
     folder = kept or Path(tempfile.mkdtemp(prefix="blocks-"))
     folder.mkdir(parents=True, exist_ok=True)
     record = folder / RECORD
-    ran: dict[str, float] = json.loads(record.read_text()) if record.exists() else {}
+    ended: dict[str, tuple[str, float]] = json.loads(record.read_text()) if record.exists() else {}
+    end_s = time.monotonic() + limit_s
     reader = Reader(folder, uv, repository, SMALL_S)
     bare = INSTALL.rpartition("pip install")[0] + small.install
     try:
@@ -372,14 +374,14 @@ def follow_small(
             if block.mark == "not run":
                 yield block, "marked", 0.0
                 continue
-            if block.key not in ran:
-                begun = time.monotonic()
-                if failure := reader.run(small.here(block)):
-                    yield block, failure, time.monotonic() - begun
-                    continue
-                ran[block.key] = time.monotonic() - begun
-                record.write_text(json.dumps(ran))
-            yield block, "run", ran[block.key]
+            outcome, seconds = ended.get(block.key, ("not reached", 0.0))
+            begun = time.monotonic()
+            if outcome != "run" and begun < end_s:
+                outcome = reader.run(small.here(block)) or "run"
+                seconds = time.monotonic() - begun
+                ended[block.key] = (outcome, seconds)
+                record.write_text(json.dumps(ended))
+            yield block, outcome, seconds
     finally:
         reader.close()
         if kept is None:
@@ -392,7 +394,8 @@ def table(rows: Iterable[tuple[Block, str, float]]) -> str:
     for block, outcome, seconds in rows:
         page = Path(block.where).name.partition(".")[0]
         command = block.code.strip().splitlines()[-1].replace("|", "\\|")
-        result = {"marked": f"not run: {block.reason}", "run": "ran"}.get(outcome, "**failed**")
+        known = {"marked": f"not run: {block.reason}", "run": "ran", "not reached": "not reached"}
+        result = known.get(outcome, "**failed**")
         time_s = f"{seconds:.0f}" if seconds else "–"
         lines.append(f"| {page}: `{command}` | {time_s} | {result} |")
     return "\n".join(lines) + "\n"
@@ -420,12 +423,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--file", type=named_file, action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--install", help="what makes the environment of --small, if not its file")
     parser.add_argument("--folder", type=Path, help="where --small works; it is kept")
+    until = "begin no command of --small after so many minutes"
+    parser.add_argument("--minutes", type=float, default=float("inf"), help=until)
     parser.add_argument("-o", "--out", type=Path, help="where the table of --small goes")
     given = parser.parse_args(arguments)
     pages = [page.resolve() for page in given.pages] or [
         page for one in PATTERNS for page in sorted(ROOT.glob(one))
     ]
-    counts = {"run": 0, "marked": 0, "failed": 0}
+    counts = {"run": 0, "marked": 0, "not reached": 0, "failed": 0}
     with tempfile.TemporaryDirectory() as passing:
         repository = Path(passing) / "repository"
         if not given.list:
@@ -435,7 +440,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if given.install:
                 small = replace(small, install=given.install)
             folder = given.folder and given.folder.resolve()
-            reading = [follow_small(small, given.uv, repository, folder)]
+            limit_s = 60 * given.minutes
+            reading = [follow_small(small, given.uv, repository, folder, limit_s)]
         elif given.list:
             reading = [((block, "listed", 0.0) for block in blocks(page)) for page in pages]
         else:

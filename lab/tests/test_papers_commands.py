@@ -112,12 +112,15 @@ def test_a_folder_that_is_kept_goes_on_with_what_failed(
     subprocess.run(["git", "init", "-q"], cwd=tmp_path / "repository", check=True)
     small = BLOCKS["Small"]((page,), "true", (), (), ())
 
-    def outcomes() -> list[bool]:
-        followed = BLOCKS["follow_small"](small, "uv", tmp_path / "repository", tmp_path / "kept")
-        return [outcome == "run" for _, outcome, _ in followed]
+    def outcomes(limit_s: float) -> list[str]:
+        places = (tmp_path / "repository", tmp_path / "kept")
+        followed = BLOCKS["follow_small"](small, "uv", *places, limit_s)
+        return [outcome[:12] for _, outcome, _ in followed]
 
-    assert outcomes() == [True, True, False]
+    assert outcomes(0) == ["not reached"] * 3
+    assert outcomes(60) == ["run", "run", "ended with 1"]
     clone = tmp_path / "kept" / "sayahead"
     (clone / "there").touch()
-    assert outcomes() == [True, True, True]
+    assert outcomes(0) == ["run", "run", "ended with 1"]
+    assert outcomes(60) == ["run", "run", "run"]
     assert (clone / "log").read_text() == "ran\n"
