@@ -29,22 +29,21 @@ Spec = str | Mapping[str, Any]
 
 
 MAX_SHOWN = 1e6
-"""A bound from here on is there to keep a number sane; people are told of none."""
+"""A larger upper bound only keeps a number sane, and is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The least and the most of a number, in its annotation: ``k: Annotated[int, Bound(0,
-    16)]``."""
+    """The range of a number, in its annotation: ``k: Annotated[int, Bound(0, 16)]``."""
 
     least: float = 0
-    """The least."""
+    """Lower bound."""
     most: float = math.inf
-    """The most."""
+    """Upper bound."""
     client: float | None = None
-    """The most that a client may ask of a server; None: ``most``."""
+    """Upper bound for clients of a server; None: ``most``."""
     unit: str = ""
-    """What it counts, such as "s" or "semitones"."""
+    """Unit, such as "s" or "semitones"."""
 
     def __str__(self) -> str:
         """``0 to 2 s``, ``0 and above``."""
@@ -53,8 +52,8 @@ class Bound:
 
 
 def hints_of(maker: Callable[..., Any]) -> dict[str, Any]:
-    """Annotations of a dataclass's fields, or of what a function or class is called with; a Bound
-    stays in them."""
+    """Return the annotations of a dataclass's fields, or of the parameters of a function or class,
+    with their Bounds."""
     kind: Any = maker
     return (
         hints_of_class(kind)
@@ -65,14 +64,17 @@ def hints_of(maker: Callable[..., Any]) -> dict[str, Any]:
 
 @functools.cache
 def hints_of_class(kind: type) -> dict[str, Any]:
-    """The same of a class, which is asked for with each object made."""
+    """Return ``hints_of`` a class, computed once: it is needed for each object of the class."""
     own = kind if dataclasses.is_dataclass(kind) else vars(kind).get("__init__", kind)
     return typing.get_type_hints(own, include_extras=True)
 
 
 def check_bound(name: str, value: Any, hint: Any, *, client: bool = False) -> Any:
-    """The value, as a float or an int where its annotation has a Bound; ConfigError for one beyond
-    that."""
+    """Return a value checked against the Bound in its annotation ``hint``, as an int or a float;
+    any value if there is no Bound.
+
+    ``name``: the value's, for errors; ``client``: whether the bound for clients applies.
+    ConfigError for a value beyond the bound, or one that is no number."""
     bound = bound_of(hint)
     if bound is None:
         return value
@@ -86,15 +88,15 @@ def check_bound(name: str, value: Any, hint: Any, *, client: bool = False) -> An
 
 
 def bound_of(hint: Any) -> Bound | None:
-    """The Bound in an annotation; None without one."""
+    """Return the Bound in an annotation; None if it has none."""
     return next(
         (note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Bound)), None
     )
 
 
 def documented(kind: type) -> dict[str, str]:
-    """What the docstrings below a dataclass's own fields say, in a line each; empty where its
-    source is not at hand."""
+    """Return the docstrings below a dataclass's own fields, each in one line; none if the source is
+    not available."""
     docs = dict[str, str]()
     with contextlib.suppress(OSError):
         tree = ast.parse(Path(inspect.getfile(kind)).read_text(encoding="utf-8"))
@@ -111,14 +113,14 @@ def documented(kind: type) -> dict[str, str]:
 
 
 def check_bounds(record: Any, where: str = "") -> None:
-    """ConfigError for a dataclass with a number beyond its Bound; ``where`` precedes its name in
-    the error."""
+    """Raise ConfigError if a field of a dataclass is beyond its Bound; ``where`` precedes the
+    field's name in the error."""
     for name, hint in hints_of(type(record)).items():
         check_bound(f"{where or f'{type(record).__name__}: '}{name}", getattr(record, name), hint)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file. ConfigError where it cannot be read, or is none."""
+    """Read a TOML file. ConfigError if it cannot be read or parsed."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -128,7 +130,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def from_mapping(kind: type[T], data: object, *, where: str) -> T:
-    """A ``kind`` from parsed JSON or TOML; ``where`` is the start of the path in errors."""
+    """Make a dataclass ``kind`` of a table of JSON or TOML; ``where`` is the start of the path in
+    errors. ConfigError for unknown and missing keys, and for values of another type."""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{where}: expected a table with keys, found {describe(data)}.")
     hints = hints_of(kind)
@@ -148,11 +151,12 @@ def from_mapping(kind: type[T], data: object, *, where: str) -> T:
 
 
 NUMBERS: dict[Any, type] = {float: numbers.Real, int: numbers.Integral}
-"""What is taken for a number of each type, NumPy's numbers among them."""
+"""Values that are accepted for each type of number; NumPy's belong to them."""
 
 
 def convert(hint: Any, value: object, *, where: str) -> Any:
-    """``value`` as the annotated type ``hint``; otherwise a ConfigError that names ``where``."""
+    """Convert a value of JSON or TOML to the annotated type ``hint``. ConfigError, which names
+    ``where``, if that is impossible."""
     if hint is Any:
         return value
     if typing.get_origin(hint) is typing.Annotated:
@@ -176,7 +180,7 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
 
 
 def convert_plain(hint: Any, value: object, *, where: str) -> Any:
-    """``value`` as a type without parts."""
+    """Do the same for types such as int and str, which contain no others."""
     if hint in NUMBERS and is_instance(value, NUMBERS[hint]):
         with contextlib.suppress(OverflowError):
             return hint(value)
@@ -188,12 +192,12 @@ def convert_plain(hint: Any, value: object, *, where: str) -> Any:
 
 
 def is_instance(value: object, kind: type) -> bool:
-    """Whether a value is of a type; True and False are no numbers."""
+    """Return whether a value is of a type; True and False do not count as numbers."""
     return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 
 def convert_to_one(hints: tuple[Any, ...], value: object, *, where: str) -> Any:
-    """``value`` as one of several types: the first one names the error if it is none of them."""
+    """Convert a value to one of several types; if none fits, the error is that of the first."""
     if value is None and type(None) in hints:
         return None
     first, *others = (kind for kind in hints if kind is not type(None))
@@ -204,12 +208,12 @@ def convert_to_one(hints: tuple[Any, ...], value: object, *, where: str) -> Any:
 
 
 def describe(value: object) -> str:
-    """A value as an error shows it."""
+    """Return the type and the beginning of a value, for errors."""
     return f"{type(value).__name__} {shown(value)}"
 
 
 def shown(value: object) -> str:
-    """The beginning of a value's ``repr``."""
+    """Return the beginning of a value's ``repr``."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -221,9 +225,9 @@ MAX_LISTED = 60
 
 
 def nearest(word: str, known: typing.Iterable[str]) -> str:
-    """``" (did you mean 'x'?)"``, or the choices, or nothing: the end of an error about an unknown
-    word."""
-    # Whoever sends a long word must not wait for it, nor make others wait.
+    """Return the end of an error about an unknown word: ``" (did you mean 'x'?)"``, or the choices,
+    or nothing if there are too many."""
+    # A search for a long word would take long, and clients can send one.
     word = word[:MAX_NAMED]
     choices = sorted(known)
     close = difflib.get_close_matches(word, choices, n=1)
@@ -233,14 +237,14 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
 
 
 def unknown(name: object, known: typing.Iterable[str]) -> str:
-    """``"'x' is unknown (did you mean 'y'?)"``: what an error says of a name that is not known."""
+    """Return the beginning of an error about a name: ``"'x' is unknown (did you mean 'y'?)"``."""
     shown_name = str(name)[:MAX_NAMED]
     return f"{shown_name!r} is unknown{nearest(shown_name, known)}"
 
 
 def check_number(name: str, value: object, least: float, most: float) -> float:
-    """The value, also one of NumPy's, as a float; ConfigError unless it is a number between the
-    two."""
+    """Return a number, also one of NumPy's, as a float. ConfigError for one beyond the bounds, and
+    for other values."""
     if not isinstance(value, bool) and isinstance(value, numbers.Real):
         with contextlib.suppress(OverflowError):
             if least <= (number := float(value)) <= most and number < math.inf:
@@ -250,8 +254,8 @@ def check_number(name: str, value: object, least: float, most: float) -> float:
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """The value, also one of NumPy's, as an int; ConfigError unless it is whole, and within the
-    bounds."""
+    """Return a whole number, also one of NumPy's, as an int. ConfigError for one beyond the bounds,
+    and for other values."""
     if not isinstance(value, bool) and isinstance(value, numbers.Integral):
         whole = int(value)
         if least <= whole <= (whole if most is None else most):
@@ -261,8 +265,8 @@ def check_whole(name: str, value: object, least: int, most: int | None = None) -
 
 
 def sent_as(value: object) -> int | float:
-    """A number of NumPy's as JSON has it; ConfigError for what a message to a server cannot
-    have."""
+    """Return one of NumPy's numbers as Python's, for JSON. ConfigError for other objects, which
+    cannot be sent to a server."""
     if isinstance(value, numbers.Real):
         return int(value) if isinstance(value, numbers.Integral) else float(value)
     raise ConfigError(
@@ -271,7 +275,7 @@ def sent_as(value: object) -> int | float:
 
 
 def check_text(call: str, text: object) -> str:
-    """The text; TextError, which names the call that takes it, for anything else."""
+    """Return ``text`` if it is a str. TextError, which names the function ``call``, otherwise."""
     if isinstance(text, str):
         return text
     hint = (
@@ -288,11 +292,13 @@ def chosen(
     options: Mapping[str, Any],
     whose: str,
 ) -> T:
-    """The entry of a table that a name and options describe.
+    """Make an object, such as a policy, of its name and options.
 
-    ``given``, the makers with a voice's own values, takes precedence over the table; what is
-    ``taught`` is only found there. ConfigError for an unknown name or option, with the nearest one,
-    and for a value of the wrong type."""
+    ``what``: the kind of object, for errors. ``table``: makers by name. ``given``: makers that
+    belong to a voice, which take precedence; a maker of the table that is ``taught`` is only a
+    placeholder for one of them. ``options`` are added to those of ``spec``. ``whose``: whose
+    ``given`` is, for errors. ConfigError for an unknown name or option, with the nearest one, and
+    for a value of the wrong type."""
     name, described = named(what, spec)
     if name not in given:
         if name not in table:
@@ -303,13 +309,13 @@ def chosen(
 
 
 def class_flag(maker: Callable[..., Any], name: str, *, default: bool) -> bool:
-    """An attribute of a class, or of a class method's class, as a boolean; ``default`` where it has
+    """Return a boolean attribute of a class, or of a class method's class; ``default`` if it has
     none."""
     return bool(getattr(getattr(maker, "__self__", maker), name, default))
 
 
 def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a Spec; ConfigError if it is not one."""
+    """Split a Spec into a name and options. ConfigError, with ``what``, if it is none."""
     if isinstance(spec, str):
         name, _, rest = spec.partition(":")
         options = dict[str, Any]()
@@ -330,12 +336,12 @@ def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:
 
 
 def is_spec(thing: object) -> TypeGuard[Spec]:
-    """Whether something is given by name, not as an object."""
+    """Return whether something is a Spec, and not the object itself."""
     return isinstance(thing, str | Mapping)
 
 
 def plain(text: str) -> bool | int | float | str:
-    """The text as a number, or as true or false, if it is one."""
+    """Parse text as true, false, an int or a float; other text is returned as it is."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     for kind in (int, float):
@@ -347,8 +353,8 @@ def plain(text: str) -> bool | int | float | str:
 
 
 def call(maker: Callable[..., T], options: Mapping[str, Any], *, where: str) -> T:
-    """``maker(**options)``; ConfigError if an option is unknown, missing or not of its annotated
-    type."""
+    """Call ``maker`` with options, converted to their annotated types. ConfigError, with ``where``,
+    if an option is unknown, missing or of another type."""
     parameters = inspect.signature(maker).parameters
     function: Any = maker.func if isinstance(maker, functools.partial) else maker
     hints = hints_of(function)

@@ -1,4 +1,4 @@
-"""One file for a whole book: M4B, with its chapters and its cover."""
+"""Writes an audiobook as one M4B file with chapters and cover."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sayahead.sound.formats import codecs
 
 log = logging.getLogger("sayahead")
 BIT_RATE = 64_000
-"""Of speech, in one channel."""
+"""Bits per second of speech, mono."""
 
 
 def write_m4b(
@@ -29,7 +29,9 @@ def write_m4b(
     bit_rate: int = BIT_RATE,
     on_chapter: Callable[[int], object] = lambda number: None,
 ) -> None:
-    """Write the chapters into one file, under another name until it is whole. OutputError if it
+    """Write all chapters into one file, which is renamed to ``path`` when it is complete.
+
+    ``on_chapter`` is called with the number of each chapter as it begins. OutputError if the file
     cannot be written; needs the ``codecs`` extra."""
     av = codecs()
     unfinished = path.with_name(path.name + ".part")
@@ -44,13 +46,13 @@ def write_m4b(
                 packet = av.Packet(book.cover)
                 packet.stream = picture
                 out.mux(packet)
-            at = 0
+            position = 0
             for number, chapter in enumerate(spoken, start=1):
                 on_chapter(number)
                 with av.open(str(chapter.path)) as source:
                     for frame in source.decode(audio=0):
-                        frame.pts = at
-                        at += frame.samples
+                        frame.pts = position
+                        position += frame.samples
                         out.mux(stream.encode(frame))
             out.mux(stream.encode(None))
         os.replace(unfinished, path)
@@ -61,25 +63,25 @@ def write_m4b(
 
 
 def metadata_of(book: Book) -> dict[str, str]:
-    """What players show."""
+    """Return the tags that players show: title, author, genre."""
     names = {"title": book.title, "album": book.title, "artist": book.author}
     return {name: value for name, value in names.items() if value} | {"genre": "Audiobook"}
 
 
 def chapter_marks(spoken: Sequence[SpokenChapter], sample_rate: int) -> list[dict[str, Any]]:
-    """Where chapters begin and end."""
+    """Return PyAV's chapter records: title, first sample and end of each chapter."""
     marks = []
-    at = 0
+    position = 0
     for number, chapter in enumerate(spoken, start=1):
         title = chapter.chapter.title or f"{number}"
-        mark = {"id": number, "start": at, "end": at + chapter.samples}
-        at += chapter.samples
+        mark = {"id": number, "start": position, "end": position + chapter.samples}
+        position += chapter.samples
         marks.append(mark | {"time_base": Fraction(1, sample_rate), "metadata": {"title": title}})
     return marks
 
 
 def cover_stream(av: Any, out: Any, picture: bytes) -> Any:
-    """A stream for the cover; None, told, if it is no picture."""
+    """Add a video stream for the cover and return it. None, with a warning, if it is no picture."""
     try:
         with av.open(io.BytesIO(picture)) as image:
             video = image.streams.video[0]

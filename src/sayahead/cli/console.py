@@ -91,7 +91,9 @@ class Display:
         self._source += "".join(c if c.isprintable() else " " for c in fragment)
 
     def replace_text(self, text: str) -> None:
-        """Replace the source text, as somebody types. A terminal shows its end."""
+        """Replace the source text, as somebody types. A terminal shows its end.
+
+        Rows above the last one that fits are left on the screen, and the last one is rewritten."""
         self._source = ""
         self.add_text(text)
         if self._console.terminal:

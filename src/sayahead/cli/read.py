@@ -263,7 +263,8 @@ def language_sounds(
 ) -> Callable[[list[Word]], list[str]]:
     """Return a function from a sentence's words to IPA, for a language without a voice.
 
-    If no phonemes can be made, it warns and shows none: they do not change any word.
+    ``k``: lookahead in words. If the language's phonemizer is not installed, ``warn`` is called,
+    and the function returns only the phonemes that words bring along.
     """
     from sayahead.text.saying.clauses import LEFT_WORDS, ClausePhonemizer
     from sayahead.text.saying.espeak.client import INSTALL

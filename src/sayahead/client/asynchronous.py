@@ -356,9 +356,10 @@ class AsyncSpeech:
             await self._send("input_text.append", text=text[start : start + max_size])
 
     async def _send(self, kind: str, **rest: Any) -> bool:
-        """Send a message to the server that has this text; return whether it was sent.
+        """Send a message of this text; return whether it was sent.
 
-        If the connection is lost, nothing is sent: ``_resume`` sends everything to the next server.
+        It is not if the connection on which the text was opened is lost: ``_resume`` then sends the
+        whole text on the next one, which is asked for here.
         """
         if self._connection == self._client._connection:
             try:

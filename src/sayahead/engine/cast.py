@@ -60,10 +60,11 @@ class Tags:
         return tags
 
     def partial_start(self, text: str, *, opens_line: bool) -> int:
-        """Return where a tag starts that the end of the text may have cut off; ``len(text)`` if
-        there is none.
+        """Return where a tag starts that may go on in the next text; ``len(text)`` if none does.
 
-        ``opens_line``: whether the text begins at the start of a line.
+        That is an opening mark whose tag is not closed, or, with speakers' names at the start of
+        lines, a last line that begins as a name does. ``opens_line``: whether the text begins at
+        the start of a line.
         """
         for mark in self._marks:
             tag_start = text.rfind(mark, max(0, len(text) - MAX_TAG))

@@ -300,6 +300,8 @@ class Words:
         patient: bool = False,
     ) -> Segment | None:
         self._hungry = False
+        # If all words are spoken, an end or a breath is a segment without words, which emits the
+        # held-back sound.
         if self._must_close or (self._must_breathe and not self._pending):
             self._segment_words = ()
             self._segment_lookahead = 0
@@ -316,6 +318,7 @@ class Words:
         if isinstance(action, Read):
             if not self._must_breathe:
                 return None
+            # A breath speaks all pending words of the sentence.
             action = Speak(len(pending), 0)
         action = self._batched(pending, action, together) if together > 1 else action
         if patient and self._hungry:

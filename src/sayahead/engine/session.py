@@ -447,8 +447,9 @@ class Session:
     def _segment(self, together: int, *, patient: bool) -> Segment | None:
         """Return the next segment; None if more text must be read first.
 
-        With ``keep_up`` and a player that is about to run dry, words wait for the end of their
-        phrase, and held-back sound is released meanwhile.
+        With ``keep_up``, a player that runs dry should do so between phrases, where a pause is
+        natural. So from then on a phrase begins only once it is pending up to its end, until one is
+        ready in time. While the player waits, the sound that was held back is released.
         """
         keep_up = self._pace.keep_up
         dry = self._pace.dry
@@ -458,12 +459,13 @@ class Session:
             )
         segment = None
         ready = self._sentence.phrase_ready(keep_up.gather)
-        # After it ran dry, each phrase waits until one is ready in time.
         self._is_starved = dry or not (ready and self._sentence.at_phrase_start)
+        # A phrase that has begun goes on word by word while the player has enough sound.
         if ready or not (dry or self._sentence.at_phrase_start):
             segment = self._sentence.next(self._observation)
         if segment is None and dry and not self._inbox:
             if ready and self._sentence.at_phrase_end:
+                # The policy waits for more text, but none is there: speak the phrase without it.
                 self._sentence.breathe()
                 segment = self._sentence.next(self._observation)
             elif not self._is_released:

@@ -250,7 +250,9 @@ class TwoStage(Generic[A, V]):
     ) -> tuple[SynthesizedAudio, Progress]:
         """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
 
-        ``pause``: samples of silence after the sentence if it ends here, else None.
+        Samples before the first audible one are collected in ``progress.lead``, and cut to
+        ``lead_in`` once it comes. The silence at the end is counted over steps, and cut or extended
+        to ``pause`` samples if the sentence ends here, which None says it does not.
         """
         audible = audible_ends(samples)
         onset, last = (len(samples), 0) if audible is None else audible

@@ -267,13 +267,19 @@ class Reloader:
             log.error("Not reloaded: %s", error)
 
     async def _access(self, wanted: Wanted) -> None:
-        """Read the keys into ``wanted.access``. ConfigError if the file looks incomplete."""
+        """Read the keys into ``wanted.access``.
+
+        A keys file that is being written in place may be read half-written, and its other clients
+        would be locked out. ConfigError if such a file does not end with a newline, or if it has
+        lost more than half of its keys and changed less than ``FEWER_S`` ago; in the second case
+        the next poll tries again.
+        """
         current = self._hub.access
         path = Path(wanted.settings.keys_file or "")
-        # A file that was named only now has no earlier state.
         seen = self._seen.get(path)
         adopted = self._adopted.get(path)
-        in_place = (
+        # A file that was named only now has no earlier state to compare with.
+        may_be_partial = (
             seen is not None
             and adopted is not None
             and seen.state != adopted
@@ -281,7 +287,7 @@ class Reloader:
         )
 
         def read() -> Access:
-            if in_place and not ends_a_line(path):
+            if may_be_partial and not ends_a_line(path):
                 raise ConfigError(
                     f"{path} does not end with a line's end: is it being written? {RENAME}"
                 )
@@ -290,11 +296,11 @@ class Reloader:
         access = await self._keys_thread.run(read)
         if (
             seen is not None
-            and in_place
+            and may_be_partial
             and 2 * access.keys < current.keys
             and self._quiet_s(path) < FEWER_S
         ):
-            # Clearing ``_tried`` makes the next poll try again.
+            # With the adopted state as the one last tried, the next poll finds the file changed.
             self._fewer[path] = seen.state
             self._tried[path] = adopted
             raise ConfigError(

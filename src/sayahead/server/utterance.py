@@ -1,5 +1,5 @@
-"""One text on one connection: commands feed it, and it is spoken chunk by chunk, each made once the
-one before is sent."""
+"""One text on one connection: commands add to it, and it is spoken chunk by chunk; a chunk is made
+once the previous one was sent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CLOSING = ")]}»”’\"'"  # Goes with the word before it.
 
 
 class Utterance:
-    """A text on its way from the peer through a voice and back to the peer as audio."""
+    """A text that a client sends and that it gets back as audio."""
 
     def __init__(
         self,
@@ -371,7 +371,7 @@ class Utterance:
         return m.Finished(self.name, self.sent_s, self._characters)
 
     def note(self, lease: Lease, outcome: str) -> None:
-        """Settle the bill, and record the figures of this text, which is over, in the lease and the
+        """Close the bill of this text, which is over, and record its figures in the lease and the
         trace."""
         self.bill.spoken(self._spoken_end, self.sent_s)
         self.bill.close()
@@ -417,10 +417,11 @@ class Utterance:
         return None
 
     async def _revise(self, speaking: Speaking) -> None:
-        """Carry out the next revision and everything received before it.
+        """Carry out the next revision of the inbox.
 
-        Waiting flushes lose the text that they were to speak and are answered, unless the revision
-        is refused.
+        What was received before it goes to the session first; flushes among that are answered at
+        once, as the revision replaces text that they were to speak. A revision beyond the end of
+        the text is refused, and changes nothing.
         """
         session = speaking.session
         inbox = list(self._inbox)
@@ -475,7 +476,10 @@ class Utterance:
         return self._wake.is_set()
 
     async def _wait_for_text(self, speaking: Speaking) -> None:
-        """Wait for a command, or until a breath is due; all text so far has been read."""
+        """Wait for a command; all text so far has been read.
+
+        If none comes until a breath is due, speak the pending words (``flush(end=False)``). Return
+        earlier if the session may then have sound without more text (``early_s``)."""
         self._waiting = 0
         surplus = len(self._text) - self._hub.limits.pending_characters
         if surplus > 0:
@@ -500,16 +504,19 @@ class Utterance:
                 await self._outbox.send_next(event)
 
     async def _send_chunk_or_wait(self, chunk: EncodedChunk, rate: int) -> None:
-        """Send a chunk; but while nothing could be read, keep it until a word comes: there may be
-        none."""
+        """Send a chunk, unless the text since the last flush has characters that the voice cannot
+        read, and no word yet.
+
+        Such chunks wait for the first word. If none comes, the text was unreadable: they are
+        dropped, as silence, and an error is sent."""
         self._has_no_word = self._has_no_word and not chunk.words
         if self._has_no_word and self._unreadable_parts:
             self._waiting_chunks.append(chunk)
             return
         waiting = self._waiting_chunks
         self._waiting_chunks = []
-        for each in (*waiting, chunk):
-            await self._send_chunk(each, rate)
+        for ready in (*waiting, chunk):
+            await self._send_chunk(ready, rate)
 
     async def _warn_unreadable(self) -> None:
         """Tell the client if nothing could be read since the last flush."""

@@ -223,7 +223,7 @@ class SoundQueue:
             self._changed.notify_all()
 
     def _wait(self, is_done: Callable[[], bool]) -> None:
-        """Wait until ``until()`` is true; OutputError if the device stops meanwhile."""
+        """Wait until ``is_done()`` is true. OutputError if the device stops meanwhile."""
         with self._changed:
             last = self._requested_count
             last_change = time.monotonic()

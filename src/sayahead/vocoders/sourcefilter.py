@@ -219,8 +219,10 @@ class SourceFilter:
         return blocks[start : start + frames]
 
     def _overlap_add(self, pieces: Floats, tail: Floats, skip: int) -> Floats:
-        """Return the sums (T + 4, 300) from the first new frame on: ``tail`` plus the pieces of
-        frames from ``skip`` on."""
+        """Add windowed pieces (T, 1200) of frames to samples, in hops: (skip + T + 4, 300).
+
+        ``tail``: the first four hops, as previous frames left them; ``skip``: number of the hop at
+        which the first piece's frame lies."""
         frames = len(pieces)
         overlap = self.N_FFT // self.HOP
         sums = np.zeros((skip + frames + overlap, self.HOP), np.float32)
@@ -229,10 +231,10 @@ class SourceFilter:
             hops = pieces.reshape(frames, overlap, self.HOP)
             # A spectrum's window begins two hops before its frame; the part before the first frame
             # is dropped.
-            for k in range(overlap):
-                at = skip - self.OVERHANG + k
-                drop = max(0, -at)
-                sums[at + drop : at + frames] += hops[drop:, k]
+            for part in range(overlap):
+                first = skip - self.OVERHANG + part
+                drop = max(0, -first)
+                sums[first + drop : first + frames] += hops[drop:, part]
         return sums
 
 

@@ -74,8 +74,10 @@ class Limits:
     """Audio that is synthesised ahead of its playback while more text may come."""
 
     def too_much(self, characters: int, *, waiting: int, received: int) -> str | None:
-        """Which limit so much text more would break, as a sentence, where so much waits and so much
-        has come."""
+        """Return an error message if a text of ``characters`` would exceed a limit, else None.
+
+        ``waiting``: characters of the utterance that are not spoken yet; ``received``: all that it
+        has received."""
         if characters > self.message_characters:
             return (
                 f"The text has {characters} characters; the limit of a message is"

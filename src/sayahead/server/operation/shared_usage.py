@@ -1,4 +1,4 @@
-"""Usage of a fleet: each server's own sums, in a PostgreSQL database that all servers share.
+"""Usage of a fleet of servers: each one's sums, in a PostgreSQL database that all share.
 
 A server adds usage to its own file at once. A thread copies the file's sums to the database;
 copying the same sums again changes nothing, and nothing is lost while the database is unreachable.
@@ -190,7 +190,7 @@ class Shared:
         return [*own, *(Used(*row) for row in self._query_base.ask(query, **values))]
 
     def glance(self, key: str, date: str) -> tuple[int, int]:
-        """For the other servers, the sums of a moment ago."""
+        """Return a key's totals of a day and its month; the other servers' are those last read."""
         return self._with_others(key, date, self._file.glance(key, date))
 
     def totals(
@@ -223,7 +223,9 @@ class Shared:
         self._others = sums if is_due else self._others | sums
 
     def tend(self) -> None:
-        """Copy the changed sums to the database, and fold old months."""
+        """Copy the sums that changed since the last call to the database, and sum up old months.
+
+        OSError if the database cannot be reached; the same sums are copied at the next call."""
         self._file.tend()
         if not self._is_compared:
             self._compare()
@@ -247,7 +249,8 @@ class Shared:
             raise
 
     def _compare(self) -> None:
-        """Mark the sums for copying that the database does not have, as after a crash."""
+        """Mark the sums that differ from those in the database as changed: those that a crash or an
+        error kept from being copied."""
         with self._report_base.use() as base:
             known = {Used(*row) for row in base.run(OWN, server=self._file.server)}
         since = months_before(today(), KEPT_MONTHS)

@@ -96,6 +96,7 @@ class HttpConnection(HttpToolsProtocol):
 
     @staticmethod
     def _share(connection: Any) -> str:
+        """Return the address, or its network, whose connections are counted together."""
         return share_of(connection.client[0] if connection.client else None)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -111,14 +112,17 @@ class HttpConnection(HttpToolsProtocol):
         )
 
     def data_received(self, data: bytes) -> None:
+        """Parse data in pieces, and check the limits after each: a parser that is given all of it
+        would handle many requests before they are checked."""
         if self._discards(data):
             return
-        for at in range(0, len(data), PIECE):
-            piece = data[at : at + PIECE]
+        for start in range(0, len(data), PIECE):
+            piece = data[start : start + PIECE]
+            # ``on_body`` subtracts what of this belongs to a body.
             self._overhead += len(piece)
             super().data_received(piece if len(data) > PIECE else data)
             upgraded = self.transport.get_protocol() is not self
-            if upgraded and data[at + PIECE :]:
+            if upgraded and data[start + PIECE :]:
                 # A client that does not wait for the handshake's answer: no WebSocket may.
                 self.transport.abort()
             if upgraded or self.transport.is_closing():

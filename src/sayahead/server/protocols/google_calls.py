@@ -323,6 +323,8 @@ class Call:
             raise self._error
 
     async def _send(self, event: m.Event) -> None:
+        """Send the audio of an event to the caller. The first failure is kept for the call's
+        status; GoneError then, also if the caller has left."""
         try:
             if isinstance(event, m.Failed):
                 raise RequestError(event.code, event.message)

@@ -60,8 +60,8 @@ def offered(what: str, spec: object) -> Spec | None:
 
 
 def check_option(name: str, value: object, hint: Any) -> None:
-    """ConfigError for an option beyond what a client may have: numbers within bounds, and yes or
-    no."""
+    """Raise ConfigError unless a client may choose an option: a boolean, or a number within its
+    bounds for clients. ``hint``: its annotation."""
     if typing.get_origin(hint) is not Annotated:
         kinds = (
             typing.get_args(hint)
@@ -78,7 +78,7 @@ def check_option(name: str, value: object, hint: Any) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(SessionOptions):
-    """SessionOptions as messages have them: things by name, tables instead of files."""
+    """Session options as clients send them: policies and contexts by name, lexicons as tables."""
 
     policy: Any = None
     context: Any = None
@@ -86,15 +86,15 @@ class Choice(SessionOptions):
     lexicon: dict[str, str] | None = None
 
     def session(self, **own: Any) -> SessionOptions:
-        """What a session takes, with what its protocol has fields of its ``own`` for. ConfigError
-        for what is not offered."""
+        """Return them as a session takes them; ``own``: options that the protocol has read itself.
+        ConfigError for what is not offered to clients."""
         options = {name: getattr(self, name) for name in CHOICES} | {
             "keep_up": keep_up(self.keep_up)
         }
         options |= {what: offered(what, options[what]) for what in TABLES}
         options["lexicon"] = lexicon_of(self.lexicon) if self.lexicon else None
         if "speed" in own:
-            # Other services' speeds go further: what the voice can do is what it gets.
+            # Some services allow more than voices can do: such speeds are clipped.
             own["speed"] = min(max(own["speed"], SLOWEST), FASTEST)
         return SessionOptions(**options | own)
 
@@ -102,12 +102,12 @@ class Choice(SessionOptions):
 MAX_ENTRIES = 1000
 MAX_SAID = 200
 MAX_LEXICON = 64_000
-"""Entries of a client's lexicon, characters of what one of them says, and of all of them with their
-words."""
+"""Limits of a client's lexicon: entries, characters of one pronunciation, and characters of all
+entries."""
 
 
 def check_lexicon(entries: Mapping[str, str | Entry]) -> None:
-    """ConfigError for a client's lexicon that would take long to read."""
+    """Raise ConfigError for a client's lexicon beyond the limits."""
     if len(entries) > MAX_ENTRIES:
         raise ConfigError(
             f"lexicon: {len(entries)} entries are too many: a client may have {MAX_ENTRIES}."
@@ -128,7 +128,7 @@ def check_lexicon(entries: Mapping[str, str | Entry]) -> None:
 
 
 def lexicon_of(table: Mapping[str, str]) -> Lexicon:
-    """A lexicon that a client sent. ConfigError for one that is too large, or wrong."""
+    """Return the lexicon that a client sent. ConfigError if it is too large or invalid."""
     check_lexicon(table)
     return Lexicon.of(table)
 
@@ -139,10 +139,10 @@ CHOICES = tuple(field.name for field in fields(SessionOptions))
 
 
 def session_of(data: Mapping[str, Any], **own: Any) -> SessionOptions:
-    """The options of a session in a message, a body or a query, which may have others beside them;
-    see Choice.
+    """Return the session options in a message, body or query of a client; other keys are ignored.
 
-    Numbers may be written as text. ConfigError for a value that is unknown or out of range.
+    Numbers may be written as text. ``own``: options that the protocol has read itself, which take
+    precedence. ConfigError for a value that is unknown, out of range or not offered to clients.
     """
     given = {
         name: value for name in CHOICES if name not in own and (value := data.get(name)) is not None

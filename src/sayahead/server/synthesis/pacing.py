@@ -21,7 +21,7 @@ FRAGMENTS = 10000
 class Pacing:
     """Follows one utterance: its text, its player, and what metrics record of both."""
 
-    # A client is taken to go on playing for so long after it said how far it is.
+    # For so long after a client reported its position, it is assumed to go on playing.
     TELLING_S = 0.5
 
     def __init__(
@@ -31,8 +31,8 @@ class Pacing:
         lateness: Lateness,
         account: Account | None = None,
     ) -> None:
-        """``account``: whose speech it is; what is late as its client takes too much tells nothing
-        about the server."""
+        """``account``: the client's; while it is over its budget, late chunks do not count as an
+        overload of the server."""
         self._metrics = metrics
         self._loop = loop
         self._lateness = lateness
@@ -56,54 +56,55 @@ class Pacing:
         """When the last chunk was sent."""
 
     def text(self, characters: int) -> None:
-        """Text came: there are ``characters`` of it now."""
+        """Note that text came; it has ``characters`` characters now."""
         now = self._loop.time()
         self.first_text = now if self.first_text is None else self.first_text
         self._arrivals.append((characters, now))
         self._settled = now
 
     def revised(self, at: int, characters: int, time: float) -> None:
-        """Text from ``at`` on was replaced by a revision that came at a time: there are
-        ``characters`` of it now."""
+        """Note that text from the position ``at`` on was replaced by a revision, which came at
+        ``time``; it has ``characters`` characters now."""
         while self._arrivals and self._arrivals[-1][0] > at:
             self._arrivals.pop()
         self._arrivals.append((characters, time))
 
     def settled(self) -> None:
-        """A flush or the end came, which settles words as text does."""
+        """Note that a flush or the end came, after which words are final as after more text."""
         self._settled = self._loop.time()
 
     def deadline(self) -> float:
-        """When the next chunk is needed."""
+        """Return the time at which the next chunk is needed: when the player runs dry, or at once
+        if it plays nothing yet."""
         self._unlocked = self._settled
         dry_at = self.playback.dry_at
         self._needed = self._settled if math.isinf(dry_at) else max(dry_at, self._settled)
         return self._settled if math.isinf(dry_at) else dry_at
 
     def buffered_s(self) -> float:
-        """Buffered audio: what the player has yet to play."""
+        """Return the seconds of audio that the player has yet to play."""
         return self.playback.buffered_s(self._loop.time())
 
     def patience_s(self, batch_size: BatchSize) -> float:
-        """How long more text may be awaited for words in one step."""
+        """Return how long a step may be delayed to get more words into it."""
         quiet_s = self._loop.time() - self._settled
         return batch_size.patience_s(left_s=self.buffered_s(), quiet_s=quiet_s)
 
     def played(self, played_s: float) -> None:
-        """The client has played so much, or more if it said so before. ConfigError for more than it
-        got."""
+        """Note how much the client reports to have played; a smaller report than before is ignored.
+        ConfigError if it is more than was sent."""
         played_s = max(played_s, self.playback.reported_s or 0.0)
         self.playback.report(played_s, self._loop.time())
 
     def give(self, duration_s: float) -> None:
-        """A frame of so many seconds goes to the transport."""
+        """Note that a frame of some seconds is sent, and count an underrun if it is too late."""
         dry_at = self.playback.dry_at
         if self.playback.give(duration_s, self._loop.time()) and self._unlocked < dry_at:
             self._metrics.underruns.inc()
             self.underruns += 1
 
     def sent(self, chunk: EncodedChunk, *, duration_s: float) -> None:
-        """All frames of a chunk, of so many seconds, were handed to the transport."""
+        """Record the metrics of a chunk whose frames, of some seconds, were all sent."""
         now = self._loop.time()
         self.last_sent = now
         if self._account is None or not self._account.debt_s:

@@ -1,5 +1,4 @@
-"""What OpenTelemetry is told of a text: how long it lasted, and within that the time to its first
-sound."""
+"""Traces for OpenTelemetry: a span for each text, and within it one for the time to first audio."""
 
 from __future__ import annotations
 
@@ -14,20 +13,22 @@ if TYPE_CHECKING:
     from sayahead.server.synthesis.pacing import Pacing
 
 PARENT = "traceparent"
-"""The header in which a client says to what a text belongs."""
+"""The header with the span that a client's text belongs to."""
 FINE = ("done", "cancelled", "dropped")
+"""Outcomes that are no errors."""
 
 
 class Traces:
-    """Sends a span for each text, where the settings want that. ConfigError without the packages
-    for it."""
+    """Sends a span for each text, if the settings say so."""
 
     def __init__(self, settings: Settings) -> None:
         self._tracer = tracer() if settings.traces else None
 
     def tell(self, parent: str, pacing: Pacing, outcome: str, figures: dict[str, Any]) -> None:
-        """A text is over: its span, and that of its time to first audio, both from its first token
-        on; ``parent`` is what its client says that it belongs to."""
+        """Send the spans of a text that is over; both begin with its first token.
+
+        ``parent``: the value of the client's header PARENT, or empty; ``figures``: attributes of
+        the span."""
         if self._tracer is None or pacing.first_text is None:
             return
         from opentelemetry.trace import Status, StatusCode, set_span_in_context
@@ -60,8 +61,8 @@ class Traces:
 
 
 def tracer() -> Any:
-    """Who makes spans: by the program's own provider, or else by one whose destination
-    OpenTelemetry's variables name."""
+    """Return OpenTelemetry's tracer: the program's own if it has set up one, or else a new one that
+    exports to where OpenTelemetry's environment variables say."""
     from opentelemetry import trace
 
     if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):

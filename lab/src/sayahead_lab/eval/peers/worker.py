@@ -48,7 +48,7 @@ Loaded: TypeAlias = tuple[dict[str, Any], Speak]
 
 
 class NotWantedError(Exception):
-    """Raised where an engine asks for more of a text that is not wanted any more."""
+    """Raised when an engine asks for more of a cancelled text."""
 
 
 class AnswerStream:
@@ -78,7 +78,7 @@ class IncomingText:
         self.waiting: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         """Pieces that have arrived; None is the end."""
         self.cancelled = False
-        """Whether nobody listens any more."""
+        """Whether the utterance was cancelled."""
         self._wire = wire
         self._flushes = flushes
         self._taken = 0
@@ -129,17 +129,19 @@ class EngineProcess:
             self._wire.tell("error", one_line(error))
 
     def _read(self) -> None:
+        """Read messages until the input ends: the second thread. Clocks are answered at once, other
+        messages are passed to the main thread."""
         for line in sys.stdin.buffer:
             message = json.loads(line)
-            now = self._text
+            text = self._text
             if "clock" in message:
                 self._wire.tell("clock", message["clock"])
             elif "open" in message:
                 self._text = IncomingText(self._wire, flushes=self._flushes)
                 self._opened.put((self._text, message["open"]))
-            elif now is not None:
-                now.cancelled |= "cancel" in message
-                now.waiting.put(message.get("text"))
+            elif text is not None:
+                text.cancelled |= "cancel" in message
+                text.waiting.put(message.get("text"))
         self._opened.put(None)
 
     def _speak(self, speak: Speak, text: IncomingText, asked: dict[str, Any]) -> None:

@@ -1,10 +1,10 @@
 """``sayahead train vectors``: word vectors for the distilled context predictor, read from
 fastText's files or learned.
 
-Saeki-b takes published vectors of fastText (300 dimensions). Where no such file is at hand, vectors
-of the same form are learned on the transcripts: skip-gram with negative samples, a word the mean of
-its own row and of those of its character n-grams (Bojanowski et al. 2017, 3.2). Both are laid down
-on fewer axes (principal ones), from which a student's graph makes the 300 again.
+Saeki-b takes published vectors of fastText (300 dimensions). Without such a file, vectors of the
+same form are learned on the transcripts: skip-gram with negative samples, where a word is the mean
+of its own row and those of its character n-grams (Bojanowski et al. 2017, 3.2). Both are projected
+on fewer principal axes, from which a student's graph restores the 300.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sayahead.types import Floats
 
 MAGIC = 793712314
 VERSION = 12
-"""Magic number of fastText's ``.bin``."""
+"""Magic number and version of fastText's ``.bin``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class VectorsConfig:
     channels: int = 300
     """Dimensions."""
     least: int = 2
-    """How often a word must occur to have a row of its own."""
+    """Occurrences that a word needs for a row of its own."""
     buckets: int = 4096
     """Rows that n-grams share."""
     shortest: int = 3
@@ -45,7 +45,7 @@ class VectorsConfig:
     negatives: int = 64
     """Negative samples drawn for a batch."""
     often: float = 1e-3
-    """Share of the text above which occurrences of a word are left out at times."""
+    """Frequency of a word, as a share of the text, above which its occurrences are subsampled."""
     passes: int = 3
     """Epochs over the text."""
     batch: int = 2048
@@ -55,17 +55,18 @@ class VectorsConfig:
 
 
 def principal(vectors: Floats, size: int) -> tuple[Floats, Floats]:
-    """Vectors (R, D) on their ``size`` principal axes: (R, K), and the axes (K, D) that give them
-    back."""
-    _, _, turned = np.linalg.svd(vectors.astype(np.float64), full_matrices=False)
-    axes = turned[:size]
+    """Project vectors (R, D) on their ``size`` principal axes; return the coordinates (R, K) and
+    the axes (K, D), whose product restores them."""
+    _, _, components = np.linalg.svd(vectors.astype(np.float64), full_matrices=False)
+    axes = components[:size]
     return (vectors @ axes.T).astype(np.float32), axes.astype(np.float32)
 
 
 def learn(
     texts: Sequence[list[str]], words: list[str], how: VectorsConfig, *, seed: int, note: Any
 ) -> Floats:
-    """(W + buckets, D) rows of words and of n-grams, learned on tokens of texts."""
+    """Learn the rows (W + buckets, D) of words and n-grams on tokenized texts. ``note``: called
+    with a line after each epoch."""
     import torch
     from torch.nn import functional
 
@@ -94,7 +95,7 @@ def learn(
             batch = pairs[step * how.batch : (step + 1) * how.batch]
             batch = batch[np.argsort(batch[:, 0], kind="stable")]
             optimizer.param_groups[0]["lr"] = how.rate * (1 - (epoch + step / steps) / how.passes)
-            # A word that stands there several times is read once.
+            # A word that occurs several times in the batch is embedded once.
             centres, which = np.unique(batch[:, 0], return_inverse=True)
             bags = [rows[centre] for centre in centres]
             offsets = np.cumsum([0, *[len(bag) for bag in bags[:-1]]])
@@ -118,7 +119,7 @@ def learn(
 
 
 def bare(listed: dict[str, int], buckets: int, shortest: int, longest: int) -> WordVectors:
-    """A table that says which rows a word has, without their values."""
+    """Return a table that finds the rows of a word and its n-grams, without values."""
     return WordVectors(
         listed, buckets, shortest, longest, np.zeros((0, 0), np.int8), np.zeros(0, np.float32)
     )
@@ -131,24 +132,26 @@ def pairs_of(
     how: VectorsConfig,
     draw: np.random.Generator,
 ) -> Any:
-    """(M, 2) words and words near them, in a random order; words that stand everywhere are left out
-    at times."""
+    """Return the pairs (M, 2) of a word and one within its window, in random order, for an epoch.
+
+    ``counts`` (W,): occurrences of each word. Frequent words are subsampled, and the window's size
+    is drawn for each word (Mikolov et al. 2013)."""
     shares = counts / counts.sum()
-    chance = np.minimum(1, np.sqrt(how.often / np.maximum(shares, 1e-12)))
-    near_words = []
+    keep_chance = np.minimum(1, np.sqrt(how.often / np.maximum(shares, 1e-12)))
+    text_pairs = []
     for text in texts:
         ids = np.array([listed[token] for token in text if token in listed], np.int64)
-        ids = ids[draw.random(len(ids)) < chance[ids]] if len(ids) else ids
-        for at, reach in enumerate(draw.integers(1, how.window + 1, size=len(ids))):
-            near = np.concatenate([ids[max(0, at - reach) : at], ids[at + 1 : at + 1 + reach]])
-            near_words.append(np.stack([np.full(len(near), ids[at]), near], 1))
-    pairs = np.concatenate(near_words)
+        ids = ids[draw.random(len(ids)) < keep_chance[ids]] if len(ids) else ids
+        for i, reach in enumerate(draw.integers(1, how.window + 1, size=len(ids))):
+            near = np.concatenate([ids[max(0, i - reach) : i], ids[i + 1 : i + 1 + reach]])
+            text_pairs.append(np.stack([np.full(len(near), ids[i]), near], 1))
+    pairs = np.concatenate(text_pairs)
     return pairs[draw.permutation(len(pairs))]
 
 
 def read_vectors(path: Path, words: list[str]) -> Floats:
-    """(W, D) fastText's vectors of words, zeros for those that a ``.vec`` has not; ConfigError for
-    no such file."""
+    """Read the vectors (W, D) of words: from fastText's ``.bin`` or ``.vec``, which has zeros for
+    unknown words, or from the folder of a language model. ConfigError if it cannot be read."""
     if path.is_dir():
         return read_embeddings(path, words)
     try:
@@ -161,8 +164,8 @@ def read_vectors(path: Path, words: list[str]) -> Floats:
 
 
 def read_embeddings(path: Path, words: list[str]) -> Floats:
-    """(W, D) the mean of a causal model's input embeddings of each word's tokens, the space before
-    it among them."""
+    """Return the mean (W, D) of a language model's input embeddings over each word's tokens, less
+    the mean of all words."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     try:
@@ -171,7 +174,7 @@ def read_embeddings(path: Path, words: list[str]) -> Floats:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} holds no language model: {error}") from error
     matrix = model.get_input_embeddings().weight.detach().float().numpy()
-    # Marks stand at a word's end, without a space before them.
+    # A word begins with its space; punctuation has none before it.
     tokens = [tokenizer(word if word in PUNCTUATION else f" {word}").input_ids for word in words]
     vectors: Floats = np.stack([matrix[numbers].mean(axis=0) for numbers in tokens])
     vectors -= vectors.mean(axis=0)
@@ -179,7 +182,7 @@ def read_embeddings(path: Path, words: list[str]) -> Floats:
 
 
 def read_vec(file: BinaryIO, words: list[str]) -> Floats:
-    """Of the text form: a line of counts, then a line a word."""
+    """Read vectors (W, D) from the text format: a line with counts, then a line for each word."""
     _, channels = (int(part) for part in file.readline().split())
     listed = {word.encode(): row for row, word in enumerate(words)}
     vectors = np.zeros((len(words), channels), np.float32)
@@ -191,8 +194,10 @@ def read_vec(file: BinaryIO, words: list[str]) -> Floats:
 
 
 def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
-    """Of the binary form, with n-grams for words that it does not know; the matrix stays in its
-    file."""
+    """Read vectors (W, D) from the binary format, where an unknown word is the mean of its n-grams.
+    The matrix of gigabytes is mapped, not loaded.
+
+    ConfigError for another version, and for pruned and quantized models."""
     magic, version = struct.unpack("<ii", file.read(8))
     if (magic, version) != (MAGIC, VERSION):
         raise ConfigError(f"{path} is no fastText model of version {VERSION}.")
@@ -204,6 +209,7 @@ def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
             f"{path} is a pruned fastText model, whose rows are not in their places: take a whole"
             " one."
         )
+    # Each entry of the dictionary: the word, a zero byte, its count (8 bytes) and type (1 byte).
     listed = {}
     for row in range(size):
         word = bytearray()
@@ -214,8 +220,8 @@ def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
             listed[word.decode(errors="replace")] = row
     if file.read(1) != b"\0":
         raise ConfigError(f"{path} is a quantized fastText model: take the whole one.")
-    rows, wide = struct.unpack("<2q", file.read(16))
-    matrix = np.memmap(path, np.float32, "r", file.tell(), (rows, wide))
+    rows, columns = struct.unpack("<2q", file.read(16))
+    matrix = np.memmap(path, np.float32, "r", file.tell(), (rows, columns))
     table = bare(listed, buckets, shortest, longest)
     vectors = np.zeros((len(words), channels), np.float32)
     for row, entry in enumerate(words):

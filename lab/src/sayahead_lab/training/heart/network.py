@@ -1,10 +1,9 @@
-"""The default voice's networks in PyTorch: the imported graphs, trainable, with tokens for an
-expected future.
+"""The default voice's networks in PyTorch: those of hibari-tts, made trainable, and the context
+network.
 
-Text encoders, durations, pitch and energy are those of hibari-tts; new are the *future tokens*: a
-few rows after the visible phonemes of an unfinished sentence, where the imported voice had a
-neutral word. Their content comes from a context embedding, or, without one, from what was learned
-about sentences in general."""
+Text encoders, durations, pitch and energy are those of hibari-tts. The *future tokens* are added: a
+few rows after the visible phonemes of an unfinished sentence, where hibari-tts had a neutral word.
+They are learned, and a context embedding is added to them if there is one."""
 
 from __future__ import annotations
 
@@ -23,20 +22,20 @@ DILATIONS = (1, 2, 4, 8, 1, 2)
 
 
 class StreamRows(NamedTuple):
-    """All steps of a stream as rows one after the other (``streams.Stream``), N rows of each of B
-    sentences."""
+    """Which row sees which, where the rows of all steps of a stream stand one after another
+    (``streams.Stream``): N rows for each of B sentences."""
 
     number: Tensor
     """(B, N) step of each row."""
     neighbours: Tensor
-    """(B, N, 5) rows that a convolution sees, two to each side; N where there is none."""
+    """(B, N, 5) rows that a convolution sees, two to each side; N stands for none."""
     seen: Tensor
     """(B, N, N) whether a row attends to another."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeartNetworkConfig:
-    """Sizes; those of the networks are hibari's."""
+    """Sizes of what is added to hibari's networks."""
 
     futures: int = 4
     """Future tokens: rows that stand for the phonemes after the visible ones."""
@@ -74,9 +73,10 @@ class TextEncoder(nn.Module):
     def forward(
         self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
     ) -> Tensor:
-        """(B, P, D) of ids (B, P), where known (B, P) is 1 for rows that are there; context (B, C).
+        """Encode ids (B, P) as (B, P, D). ``real`` (B, P): 1 for rows that are no padding;
+        ``context`` (B, C): context embeddings.
 
-        With ``steps``, rows are those of all steps of a stream, one after the other, and context is
+        With ``steps``, rows are those of all S steps of a stream, one after another, and context is
         (B, S, C)."""
         tokens = self.future + self.context(context).view(*context.shape[:-1], self.futures, -1)
         future = (ids - SYMBOLS).clamp(min=0)
@@ -114,7 +114,8 @@ class ProsodyNetwork(nn.Module):
         )
 
     def forward(self, encoding: Tensor, real: Tensor) -> Tensor:
-        """Columns: pitch of the first and second frame in 100 Hz, energy of both over 5."""
+        """Return pitch of the first and second frame in 100 Hz, and energy of both over 5; ``real``
+        (B, U): 1 for units that are no padding."""
         rows = real[..., None].to(encoding.dtype)
         x = self.pro_in(encoding)
         for block in self.pro:
@@ -161,14 +162,14 @@ class Heart(nn.Module):
     def encode(
         self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme
-        (B, P)."""
+        """Return the sound encoding (B, P, 128), the prosody encoding (B, P, 192) and log(1 +
+        units) of each phoneme (B, P). Arguments: those of ``TextEncoder``."""
         return self.sound(ids, real, context, steps), *self.timed(ids, real, context, steps)
 
     def timed(
         self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
+        """Return the prosody encoding (B, P, 192) and log(1 + units) of each phoneme (B, P)."""
         text = self.text(ids, real, context, steps)
         if steps is None:
             hidden = functional.gelu(self.dur_in(text.transpose(1, 2)).transpose(1, 2))
@@ -181,13 +182,14 @@ class Heart(nn.Module):
         return text, self.dur_out(hidden)[..., 0]
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The sound of cuts of sentences; a row of the batch is one cut (``train.prefixes.Cut``).
+        """Run the networks on cuts of sentences; a row of the batch is one cut (``prefixes.Cut``).
 
-        In: ``ids`` and ``known`` (B, P), ``future`` (B, L) and ``future_lengths`` (B,), ``units``
-        (B, P) the durations of rows that were spoken (0: to be predicted), ``first`` and ``end``
-        (B,) rows that are spoken now. Out: ``sound``, ``log_units``; ``prosody`` (B, W, 4) around
-        what is spoken now, ``at`` (B, W) each unit's number from the cut's begin, ``weight`` (B,
-        W): 1 where it is spoken now, less after it, 0 where it only leads there."""
+        In: ``ids`` (B, P), ``known`` (B, P), 1 for rows that are no padding; ``future`` (B, L) and
+        ``future_lengths`` (B,), the phonemes of the expected future; ``units`` (B, P), durations of
+        rows that were spoken before, 0 for the others; ``first`` and ``end`` (B,), the range of
+        rows that are spoken now. Out: ``sound``, ``log_units``, ``context``; and for a window of W
+        units around what is spoken now (``windows``) ``prosody`` (B, W, 4), ``at`` (B, W), each
+        unit's number in the cut, and ``weight`` (B, W), its weight in the loss."""
         if "number" in batch:
             return self.stream(batch)
         context = batch.get("context")
@@ -205,53 +207,59 @@ class Heart(nn.Module):
         return out | {"context": context}
 
     def stream(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The same for all steps of streams (``memory.HeartMemory.unfolded``); prosody of the steps
-        that are spoken.
+        """Do the same for all steps of streams (``memory.HeartMemory.unfolded``); prosody is
+        computed for a selection of steps (*views*).
 
-        ``rows`` (B, W): where each unit's row is in its view; -1: none.
+        Also returns ``rows`` (V, W): the row of each unit in its view; -1: none.
         """
         read = self.read(batch)
         return {"sound": self.sound(*read)} | self.intoned(batch, *self.timed(*read))
 
     def read(self, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor, StreamRows]:
-        """What both text encoders are given of streams: ids, which are there, context and steps."""
+        """Return the arguments of the text encoders for streams."""
         sentences, steps = batch["future_lengths"].shape
         context = self.expect(batch["future"].flatten(0, 1), batch["future_lengths"].flatten())
         unfolded = StreamRows(batch["number"], batch["neighbours"], batch["seen"])
         return batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded
 
     def intoned(self, batch: Mapping[str, Tensor], text: Tensor, logs: Tensor) -> dict[str, Tensor]:
-        """Durations, pitch and energy as ``stream`` returns them, of the prosody encoding and the
-        logarithms."""
+        """Return durations, pitch and energy of streams, given the prosody encoding ``text`` and
+        the log durations.
+
+        A view is one step of a sentence: the rows ``view_index`` (V, P) of the sentence
+        ``view_owner`` (V,), of which the first ``view_seen`` are visible."""
         owner = batch["view_owner"]
         index = batch["view_index"]
         begin = batch["view_begin"]
-        at = torch.arange(index.shape[1], device=index.device)[None]
-        real = at < batch["view_seen"][:, None]
-        # All spoken rows last as long as the teacher's, so that pitch is compared at the same
-        # place.
+        column = torch.arange(index.shape[1], device=index.device)[None]
+        real = column < batch["view_seen"][:, None]
+        # Spoken rows have the teacher's durations, so that pitch is compared at the same place.
         units = batch["taught_units"][owner]
-        units = units.gather(1, (at + begin[:, None]).clamp(max=units.shape[1] - 1))
-        view = {"known": real, "units": units * (at < batch["view_end"][:, None])}
+        units = units.gather(1, (column + begin[:, None]).clamp(max=units.shape[1] - 1))
+        view = {"known": real, "units": units * (column < batch["view_end"][:, None])}
         view |= {"first": batch["view_first"], "end": batch["view_end"]}
         rows, number, weight = windows(logs.detach().float()[owner[:, None], index], view)
-        there = (rows >= 0).to(text.dtype)
-        spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * there[..., None]
-        prosody = self.prosody(spread, there)
+        visible = (rows >= 0).to(text.dtype)
+        spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * visible[..., None]
+        prosody = self.prosody(spread, visible)
         return {"log_units": logs, "prosody": prosody, "at": number, "weight": weight, "rows": rows}
 
 
 REACH = 54
+"""Units that the prosody network sees to each side."""
 HELD = 4
 BEHIND = 12
-"""Units that the prosody network sees to each side; units before and after what is spoken now that
-count."""
+"""Units before and after what is spoken now that have a weight in the loss."""
 BEHIND_WEIGHT = 0.2
+"""Weight of the units after it."""
 
 
 def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    """Row of each unit (B, W) around what is spoken now (-1: none), its number from the start, and
-    what it counts."""
+    """Return a window of units around what is spoken now: the row of each unit (B, W), -1 for none,
+    its number in the cut (B, W), and its weight in the loss (B, W).
+
+    ``logs`` (B, P): log(1 + units); ``batch``: ``known``, ``units``, ``first`` and ``end``, as for
+    ``Heart.forward``. A window has ``REACH`` further units to each side, for the convolutions."""
     real = batch["known"].bool().cpu().numpy()
     units = batch["units"].cpu().numpy()
     expected = np.clip(np.rint(np.expm1(logs.cpu().numpy())), 1, 60).astype(np.int64)
@@ -286,11 +294,10 @@ def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, 
 
 
 def load_imported(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Set the imported voice's weights; the future tokens and the context network keep their fresh
+    """Set the weights of hibari-tts; the future tokens and the context network keep their initial
     ones.
 
-    ``weights``: by the names of ``state_dict``; ValueError for one that the model does not have or
-    that is missing."""
+    ``weights``: by the names of ``state_dict``. ValueError for one that is missing or unknown."""
     fresh = {"future", "context", "expect", "own"}
     missing, unexpected = model.load_state_dict(dict(weights), strict=False)
     left = [name for name in missing if not fresh & set(name.split("."))]

@@ -219,7 +219,8 @@ class HeartVoiceTask(Task[HeartVoice]):
     def batches(
         self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
     ) -> Iterator[Batch]:
-        """``batch_size`` sentences of like length."""
+        """Yield batches of ``batch_size`` sentences of similar length: streams as ``lessons`` makes
+        them, with the recordings' durations, pitch and energy, and crops of their sound."""
         items = self.corpus.split(split)
         share = {"rank": rank, "ranks": ranks}
         for group, batch in enumerate(

@@ -71,11 +71,11 @@ class HeartPrefixes(Task[Heart]):
         load_imported(self.teacher, self.weights)
 
     def model(self) -> Heart:
-        """The imported voice, with what it learns anew."""
+        """Return the network to train: hibari's weights, and initial ones for what is added."""
         model = Heart(self.config)
         load_imported(model, self.weights)
         with torch.no_grad():
-            # Behind an unfinished sentence, the tokens begin as the space does.
+            # Future tokens start from the embedding of a space.
             for encoder in (model.sound, model.text):
                 encoder.future.copy_(
                     encoder.emb.weight[self.corpus.info.phonemes[" "]].expand_as(encoder.future)
@@ -90,7 +90,7 @@ class HeartPrefixes(Task[Heart]):
     def batches(
         self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int
     ) -> Iterator[Batch]:
-        """``batch_size`` sentences, each cut ``cuts`` times."""
+        """Yield batches of ``batch_size`` sentences, each cut at ``cuts`` random words."""
         items = self.corpus.split(split)
         draw = np.random.default_rng([seed, 11])
         for first, numbers in shuffled(len(items), draw, Share(batch_size, rank, ranks)):
@@ -99,7 +99,8 @@ class HeartPrefixes(Task[Heart]):
             yield self.batch(sentences, cuts) | {"items": torch.from_numpy(numbers.copy())}
 
     def batch(self, items: list[Item], cuts: list[list[Cut]]) -> dict[str, Tensor]:
-        """Sentences (``whole``, ``lengths``) and their cuts, each with its ``owner`` among them."""
+        """Return a batch: sentences (``whole``, ``lengths``) for the teacher, and a row for each
+        cut for the student, with the index of its sentence in ``owner``."""
         pad = self.corpus.info.pad
         tokens = self.config.futures
         whole, lengths = padded(

@@ -185,17 +185,19 @@ class DeepVoice3Decoder(nn.Module):
     def forward(
         self, previous: Tensor, encoded: EncodedText, codes: tuple[Tensor, Tensor], hidden: Tensor
     ) -> DeepVoice3Output:
-        """All steps at once from the frames (B, S, F) before each; see PositionedAttention for the
-        rest."""
+        """Run all decoder steps at once, for training, given the frames (B, S, F) before each step.
+
+        ``codes`` and ``hidden``: position codes and mask, as for ``PositionedAttention``. The first
+        and the last block are followed by attention."""
         x = self.before(previous)
         weights = []
         for number, block in enumerate(self.blocks):
             x = block(x)
             if number in (0, len(self.blocks) - 1):
-                x, looks = self.attentions[min(number, 1)](
+                x, attention = self.attentions[min(number, 1)](
                     x, encoded.keys, encoded.values, codes, hidden
                 )
-                weights.append(looks)
+                weights.append(attention)
         return DeepVoice3Output(self.frames(x), self.stop(x)[..., 0].float(), tuple(weights))
 
 

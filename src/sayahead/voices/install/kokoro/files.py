@@ -1,4 +1,4 @@
-"""What lies beside Kokoro's graph: its phonemes, and its styles."""
+"""Reads the files beside Kokoro's graph: its phonemes and its styles."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ LANGUAGES = {
     "p": "pt-BR",
     "z": "zh",
 }
-"""Of a style, by the first letter of its name."""
+"""Language of a style by the first letter of its name."""
 ACCENTS = ("zf_xiaobei", "zf_xiaoni")
-"""Styles of Mandarin that are heard as speakers of a dialect."""
+"""Styles of Mandarin that sound like a dialect."""
 POOR = ("jf_nezumi", "jf_tebukuro", "zf_xiaoyi", "zm_yunxia")
-"""Styles that sound poor: DistillMOS below 4 of whole sentences."""
+"""Styles that sound poor: whole sentences have a DistillMOS below 4."""
 
 
 def is_kokoro(inputs: set[str]) -> bool:
-    """Whether a graph with these inputs is one."""
+    """Return whether a graph with these inputs is a Kokoro."""
     return {"style", "speed"} <= inputs and bool(inputs & {"tokens", "input_ids"})
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What lies beside Kokoro's graph, read."""
+    """Kokoro's graph and the contents of the files beside it."""
 
     onnx: Path
     """The graph."""
     vocab: dict[str, int]
     """Phonemes to ids."""
     styles: dict[str, Floats]
-    """Tables (R, D) by their names."""
+    """Table (R, D) of each style: a vector for each length of a sentence in phonemes."""
     languages: dict[str, str]
-    """BCP 47 tag of each style that is spoken, the voice's own language first."""
+    """BCP 47 tag of each style that can be spoken; the first is the voice's language."""
 
 
 def read_files(onnx: Path, config: Path | None) -> Files:
-    """Of a graph and what lies beside it; ``config`` by default ``NAME.onnx.json`` or
+    """Read the files beside a graph; ``config`` is by default ``NAME.onnx.json`` or
     ``config.json``.
 
-    VoiceError for what is missing or damaged.
+    VoiceError if a file is missing or damaged.
     """
     described = config or next(
         (
@@ -76,14 +76,15 @@ def read_files(onnx: Path, config: Path | None) -> Files:
 
 
 def read_vocab(path: Path) -> tuple[dict[str, int], str]:
-    """Phonemes to ids, and the language if one is named."""
+    """Return the ids of phonemes, and the language, empty if the file names none. VoiceError if it
+    is no such file."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError, OSError) as error:
         raise VoiceError(f"{path} cannot be read as JSON: {error}.") from error
     vocab = data.get("vocab") if isinstance(data, Mapping) else None
     valid = isinstance(vocab, Mapping) and all(
-        isinstance(n, int) and len(s) == 1 for s, n in vocab.items()
+        isinstance(number, int) and len(symbol) == 1 for symbol, number in vocab.items()
     )
     if not vocab or not valid:
         raise VoiceError(
@@ -98,7 +99,8 @@ def read_vocab(path: Path) -> tuple[dict[str, int], str]:
 
 
 def read_styles(onnx: Path) -> dict[str, Floats]:
-    """Tables (R, D) by their names, of all files of styles beside a graph."""
+    """Return the tables (R, D) of all style files beside a graph, by name: ``.npz``, ``.bin`` of
+    many (a zip archive) or of one (float32). VoiceError if there are none, or one is damaged."""
     styles = dict[str, Floats]()
     for path in sorted(
         [*onnx.parent.glob("*.npz"), *onnx.parent.glob("*.bin"), *onnx.parent.glob("voices/*.bin")]
@@ -120,7 +122,8 @@ def read_styles(onnx: Path) -> dict[str, Floats]:
 
 
 def width(table: Floats, path: Path, columns: int = 256) -> int:
-    """Columns of a style."""
+    """Return the size of a style vector: the table's last axis, or ``columns`` of a flat file.
+    VoiceError if the table has no whole number of vectors."""
     size = table.shape[-1] if table.ndim > 1 else columns
     if not table.size or table.size % size:
         raise VoiceError(f"{path} holds {table.size} numbers, which make no rows of {size}.")
@@ -128,8 +131,10 @@ def width(table: Floats, path: Path, columns: int = 256) -> int:
 
 
 def spoken_by(styles: dict[str, Floats], language: str, onnx: Path) -> dict[str, str]:
-    """The language of each style: the one that is named, or by its name; the first style's
-    languages go first."""
+    """Return the language of each style that has one: ``language`` for all, or else that of the
+    first letter of names such as ``af_heart``.
+
+    VoiceError if no style has one, or the tables of those differ in shape."""
     names = sorted(styles)
     if language:
         languages = dict.fromkeys(names, language)

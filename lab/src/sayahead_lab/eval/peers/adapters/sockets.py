@@ -88,7 +88,8 @@ def flux(url: str, key: str = "DEEPGRAM_API_KEY", model: str = "flux-alexis-en")
 
 
 def speak_socket(address: str, key: str, model: str, *, last: str) -> Any:
-    """What both of Deepgram's sockets have; ``last``: the message after all sound of a text."""
+    """Return the adapter of a socket of Deepgram. ``last``: type of the message that follows the
+    last sound of a text."""
     place = f"{address}?model={model}&encoding=linear16&sample_rate={RATE}"
 
     def speak(text: Iterator[str], whole: bool, seed: int) -> Iterator[Any]:
