@@ -29,11 +29,11 @@ class LookaheadK:
     """Minimum phonemes of every other chunk."""
     words: Annotated[int, Bound(1, client=16)] = 1
     """Minimum words of any chunk (Saeki's N, 2)."""
+    in_chunks: bool = False
+    """Whether ``k`` counts chunks instead of words, as Ma's does."""
     first_letters: Annotated[int, Bound(client=16)] = 0
     """Letters of its second word with which a text's first word is spoken; 0: it waits for ``k``
     words, as all others do."""
-    in_chunks: bool = False
-    """Whether ``k`` counts chunks instead of words, as Ma's does."""
     unit = "words"
 
     def __post_init__(self) -> None:
