@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import resource
 import socket
@@ -27,24 +26,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
 import numpy as np
 from attacks import ATTACKS, Target, pour
-from output import options
 from sayahead.engine.onnx import cores
 from sayahead.server.protocols.wyoming import own_address
-from served import SOURCE, Version, event, started
+from served import SOURCE, Health, Version, event, started
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
-HEADER = (
-    "| attack | turns | failed | alone p50, ms | p95 | beside it p50, ms | p95 | p95 of alone |"
-    " /health p50, ms | p95 | ready | memory, MB | load |\n|---|" + "--:|" * 12
+from sayahead_lab.results import kept, options, publish, table
+
+HEADING = (
+    "attack|turns|failed|alone p50, ms|p95|beside it p50, ms|p95|p95 of alone|/health p50, ms|p95"
+    "|ready|memory, MB|load"
 )
-ROW = (
-    "| {attack} | {turns} | {failed} | {alone_p50_ms} | {alone_p95_ms} | {p50_ms} | {p95_ms} |"
-    " {of_alone} | {health_p50_ms} | {health_p95_ms} | {ready} | {memory_mb:+} | {load} |"
-)
+COLUMNS = (
+    "attack turns failed alone_p50_ms alone_p95_ms p50_ms p95_ms of_alone health_p50_ms"
+    " health_p95_ms ready memory_mb load"
+).split()
 TURN_S = 20.0
 LIMITS = {"few files": (resource.RLIMIT_NOFILE, 64), "full disk": (resource.RLIMIT_FSIZE, 40_000)}
 """What the servers of some attacks may have: of files, and bytes of one, which the account of their
@@ -69,37 +68,23 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-class Watch:
-    """Asks for /health and /ready, and reads the memory, while inside."""
+class Watch(Health):
+    """Reads the memory, too, while inside."""
 
     def __init__(self, version: Version) -> None:
-        self.health_s = list[float]()
-        self.ready = list[bool]()
+        super().__init__(version.port)
         self.most_mb = version.rss_mb
         self._version = version
-        self._over = threading.Event()
+        self._weighing = threading.Thread(target=self._weigh)
 
     def __enter__(self) -> Watch:
-        self._threads = [threading.Thread(target=work) for work in (self._ask, self._weigh)]
-        for thread in self._threads:
-            thread.start()
+        self._weighing.start()
+        super().__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _ask(self) -> None:
-        with httpx.Client(base_url=f"http://127.0.0.1:{self._version.port}", timeout=10) as http:
-            while not self._over.wait(0.2):
-                begin = time.perf_counter()
-                try:
-                    http.get("/health")
-                    self.health_s.append(time.perf_counter() - begin)
-                    self.ready.append(http.get("/ready").is_success)
-                except httpx.HTTPError:
-                    self.health_s.append(10.0)
+        super().__exit__()
+        self._weighing.join()
 
     def _weigh(self) -> None:
         while not self._over.wait(0.02):
@@ -145,14 +130,7 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
     """One attack on a new server."""
     wyoming = free_port()
     google = free_port()
-    listening = (
-        "--host",
-        "0.0.0.0",
-        "--wyoming",
-        f"tcp://0.0.0.0:{wyoming}",
-        "--grpc-port",
-        str(google),
-    )
+    listening = f"--host 0.0.0.0 --wyoming tcp://0.0.0.0:{wyoming} --grpc-port {google}".split()
     limits = [most for kind, most in LIMITS.items() if name.startswith(kind)]
     folder = tempfile.TemporaryDirectory()
     usage = ("--usage", str(Path(folder.name, "usage.db")))
@@ -172,7 +150,7 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
         version.stop()
         folder.cleanup()
     row: dict[str, Any] = {"attack": name, "turns": len(waits), "failed": failed}
-    for prefix, values in (("alone_", [*alone, *later]), ("", waits), ("health_", watch.health_s)):
+    for prefix, values in (("alone_", [*alone, *later]), ("", waits), ("health_", watch.took_s)):
         for q in (50, 95):
             row[f"{prefix}p{q}_ms"] = round(float(np.percentile(values, q)) * 1000)
     row["of_alone"] = round(row["p95_ms"] / row["alone_p95_ms"], 2)
@@ -185,13 +163,7 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = options(__doc__)
-    parser.add_argument(
-        "--json", type=Path, help="where to write the figures, and beside it the table; others stay"
-    )
-    parser.add_argument(
-        "--seconds", type=float, default=10.0, help="how long each attack is measured (default: 10)"
-    )
+    parser = options(__doc__, "json", seconds=10.0)
     parser.add_argument("--only", nargs="+", default=[""], help="attacks whose names begin so")
     parser.add_argument("--attack", nargs=5, help=argparse.SUPPRESS)
     arguments, rest = parser.parse_known_args()
@@ -201,26 +173,13 @@ def main() -> None:
         os.nice(19)
         print("begun", flush=True)
         pour(name, Target(host, *map(int, ports)))
-    found: dict[str, dict[str, Any]] = {}
-    if arguments.json and arguments.json.exists():
-        found = {
-            row["attack"]: row
-            for row in json.loads(arguments.json.read_text(encoding="utf-8"))["rows"]
-        }
-    print(HEADER)
+    found = {row["attack"]: row for row in kept(arguments.json).get("rows", [])}
     for name in ATTACKS:
         if name.startswith(tuple(arguments.only)):
             found[name] = measure(name, arguments.seconds, *rest)
-            print(ROW.format(**found[name]), flush=True)
-            if arguments.json:
-                write(arguments.json, [found[name] for name in ATTACKS if name in found])
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    """The figures so far, and their table beside them."""
-    path.write_text(json.dumps({"cores": cores(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
-    table = "\n".join([HEADER, *(ROW.format(**row) for row in rows)])
-    path.with_suffix(".md").write_text(table + "\n", encoding="utf-8")
+            rows = [found[name] for name in ATTACKS if name in found]
+            lines = table(HEADING, [[str(row[column]) for column in COLUMNS] for row in rows])
+            publish(arguments.json, lines, {"cores": cores(), "rows": rows})
 
 
 if __name__ == "__main__":

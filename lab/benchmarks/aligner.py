@@ -16,6 +16,8 @@ import numpy as np
 from sayahead.errors import ConfigError
 from sayahead.text.saying.english.phonemizer import PAUSES
 
+from sayahead_lab.eval.measures.intervals import Interval
+from sayahead_lab.results import table, tell
 from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.alignment import LEAST, load_aligner
 from sayahead_lab.training.aligner.sounds import FRONT_END
@@ -44,14 +46,12 @@ def edges(corpus: Corpus) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
-def row(name: str, errors: np.ndarray, onsets: np.ndarray) -> str:
+def row(name: str, errors: np.ndarray, onsets: np.ndarray) -> list[str]:
     """A row of the table."""
     size = np.abs(errors)
-    figures = (
-        f"{size.mean():.0f} | {np.quantile(size, 0.9):.0f} | {errors.mean():+.0f} |"
-        f" {np.abs(onsets).mean():.0f}"
-    )
-    return f"| {name} | {len(errors)} | {figures} |"
+    within = f"{np.quantile(size, 0.9):.0f}"
+    figures = [f"{size.mean():.0f}", within, f"{errors.mean():+.0f}"]
+    return [name, str(len(errors)), *figures, f"{np.abs(onsets).mean():.0f}"]
 
 
 def scores(folder: Path, texts: dict[str, str]) -> tuple[list[float], list[float]]:
@@ -75,30 +75,20 @@ def main() -> None:
     texts = {one.name: one.text for one in read_texts(Path(sys.argv[3]))}
     right, wrong = scores(folder, texts)
     both = [np.concatenate(parts) for parts in zip(*found.values(), strict=True)]
-    lines = [
-        (
-            "| speaker | edges | mean error, ms | 90 of 100 within, ms | bias, ms | word onsets:"
-            " mean error, ms |"
-        ),
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-        *(row(name or "the corpus", *errors) for name, errors in found.items()),
-        row("all", *both),
-        "",
-        "| | score |",
-        "| --- | --- |",
-        (
-            f"| {len(right)} recordings with their own texts | {np.mean(right):.2f} "
-            f"({min(right):.2f} to {max(right):.2f}) |"
-        ),
-        (
-            f"| with another's text ({len(wrong)} that are long enough) | {np.mean(wrong):.2f} "
-            f"({min(wrong):.2f} to {max(wrong):.2f}) |"
-        ),
-        f"| least score that is taken | {LEAST:.2f} |",
+    rows = [row(name or "the corpus", *errors) for name, errors in found.items()]
+    recordings = [
+        [f"{len(right)} recordings with their own texts", f"{Interval.spread(right):.2f}"],
+        [
+            f"with another's text ({len(wrong)} that are long enough)",
+            f"{Interval.spread(wrong):.2f}",
+        ],
+        ["least score that is taken", f"{LEAST:.2f}"],
     ]
-    text = "\n".join(lines) + "\n"
-    (Path(__file__).parent / "results" / "aligner.md").write_text(text, encoding="utf-8")
-    print(text)
+    heading = (
+        "speaker|edges|mean error, ms|90 of 100 within, ms|bias, ms|word onsets: mean error, ms"
+    )
+    lines = [*table(heading, [*rows, row("all", *both)]), "", *table("|score", recordings)]
+    tell(lines, Path(__file__).parent / "results" / "aligner.md")
 
 
 if __name__ == "__main__":

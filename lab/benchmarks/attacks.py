@@ -230,26 +230,23 @@ def messages(message: str | bytes, opcode: int = 1) -> Attack:
 
     def attack(target: Target) -> None:
         with target.opened() as peer:
-            threading.Thread(target=drained, args=(peer,), daemon=True).start()
-            data = framed(message, opcode)
+            drain(peer)
+            data = frame(message, opcode=opcode)
             while True:
                 peer.sendall(data)
 
     return attack
 
 
-def framed(message: str | bytes, opcode: int = 1) -> bytes:
-    """A masked frame of any size."""
-    data = message.encode() if isinstance(message, str) else message
-    if len(data) < 1 << 16:
-        return frame(data, opcode=opcode)
-    return bytes([0x80 | opcode, 0xFF]) + len(data).to_bytes(8, "big") + bytes(4) + data
+def drain(peer: socket.socket) -> None:
+    """Read what comes, on a thread."""
 
+    def read() -> None:
+        with contextlib.suppress(OSError):
+            while peer.recv(1 << 20):
+                pass
 
-def drained(peer: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while peer.recv(1 << 20):
-            pass
+    threading.Thread(target=read, daemon=True).start()
 
 
 def posted(path: str, content: bytes, kind: str = "application/json") -> Attack:
@@ -297,7 +294,7 @@ def cut_in_speech(target: Target) -> None:
     """Texts whose client is killed: its connection is reset."""
     while True:
         with target.opened() as peer:
-            peer.sendall(framed(event("input_text.append", text=TEXTS["prose"][:PART])))
+            peer.sendall(frame(event("input_text.append", text=TEXTS["prose"][:PART])))
             peer.recv(1000)
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -323,7 +320,7 @@ def never_read(target: Target) -> None:
         for n in range(8):
             peer = peers.enter_context(target.opened())
             for message in native(text, str(n)):
-                peer.sendall(framed(message))
+                peer.sendall(frame(message))
             body = json.dumps(
                 {"model": "x", "voice": "heart", "input": text, "response_format": "wav"}
             ).encode()
@@ -339,23 +336,23 @@ def never_read(target: Target) -> None:
 def revised(target: Target) -> None:
     """A sentence revised from its beginning, eight times at once."""
     with target.opened() as peer:
-        threading.Thread(target=drained, args=(peer,), daemon=True).start()
+        drain(peer)
         for n in itertools.count():
             text = f"{n} times " + "and again " * 150
-            peer.sendall(framed(event("input_text.revise", context_id=str(n % 8), at=0, text=text)))
+            peer.sendall(frame(event("input_text.revise", context_id=str(n % 8), at=0, text=text)))
 
 
 def cancelled(target: Target) -> None:
     """Texts that are begun and cancelled."""
     with target.opened() as peer:
-        threading.Thread(target=drained, args=(peer,), daemon=True).start()
+        drain(peer)
         for n in itertools.count():
             peer.sendall(
-                framed(
+                frame(
                     event("input_text.append", context_id=str(n), text="Hello there, how are you? ")
                 )
             )
-            peer.sendall(framed(event("input_text.cancel", context_id=str(n))))
+            peer.sendall(frame(event("input_text.cancel", context_id=str(n))))
 
 
 def form(content: str) -> bytes:

@@ -8,38 +8,33 @@ others; what a book loses, doubles or moves is missed or added."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from pathlib import Path
 
 import soundfile
-from output import tell
 from sayahead import load_voice
 from sayahead.books import read_book
 from sayahead.books.audio import speak_book
 
 from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper
 from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.results import Rows, options, table, tell
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from support import hard_books
 
 
-def main() -> int:
-    """Measure; the exit code."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    """Measure."""
+    parser = options(__doc__, "results")
     parser.add_argument("whisper", type=Path)
-    parser.add_argument("--results", type=Path)
     arguments = parser.parse_args()
     hear = load_whisper(arguments.whisper, threads=1)
     normal = load_normalizer()
     voice = load_voice("heart")
     hard_books.HUGE = 3
-    lines = [
-        "| book, chapter | words | missed | added | heard as others |",
-        "|---|---:|---:|---:|---:|",
-    ]
+    rows = Rows()
     with tempfile.TemporaryDirectory() as folder:
         for name, make in hard_books.BOOKS.items():
             path = Path(folder, f"{name}.epub")
@@ -49,10 +44,9 @@ def main() -> int:
                 heard = hear(at_16khz(*soundfile.read(one.path, dtype="float32")))
                 found = word_errors(normal(text), normal(heard))
                 counts = (found.words, found.deletions, found.insertions, found.substitutions)
-                lines.append(f"| {name}, {title} | {' | '.join(map(str, counts))} |")
-    tell(lines, arguments.results)
-    return 0
+                rows.append([f"{name}, {title}", *map(str, counts)])
+    tell(table("book, chapter|words|missed|added|heard as others", rows), arguments.results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import options, table, tell
+
+from sayahead_lab.results import options, table, tell
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
@@ -72,10 +73,9 @@ SAME_S = 0.002
 samples."""
 
 
-def main() -> int:
-    parser = options(__doc__, "--results")
+def main() -> None:
+    parser = options(__doc__, "results", runs=10)
     parser.add_argument("site", type=Path, help="the folder that web/build.py made")
-    parser.add_argument("--runs", type=int, default=10, help="how often the page is opened")
     arguments = parser.parse_args()
     voice = load_voice("heart")
     before = os.getloadavg()[0]
@@ -87,14 +87,13 @@ def main() -> int:
         ]
         load = f"load {before:.1f} before and {os.getloadavg()[0]:.1f} after"
         machine = f"{platform.machine()}, {os.cpu_count()} cores, chromium {browser.version}"
-    lines = [f"{machine}; {load}. Median / worst.", "", *table(["", "now"], rows)]
+    lines = [f"{machine}; {load}. Median / worst.", "", *table("|now", rows)]
     lines += [
         "",
         f"- {arguments.runs} openings, each with nothing kept and then again; the host is on the"
         " same machine.",
     ]
     tell(lines, arguments.results)
-    return 0
 
 
 def weight(site: Path) -> Iterator[list[str]]:
@@ -210,4 +209,4 @@ def usual(values: Sequence[float], digits: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

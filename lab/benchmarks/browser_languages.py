@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from output import options, table, tell
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from support.browser import chromium
 from support.browser_tab import hosted
 from support.firefox import FIREFOX, firefox
+
+from sayahead_lab.results import Rows, options, table, tell
 
 Ask = Callable[[str], Any]
 TEXTS = {
@@ -89,13 +89,12 @@ def in_firefox(address: str) -> Iterator[Ask]:
 
 def main() -> None:
     """Print a table."""
-    parser = options(__doc__, "-o", "--results")
+    parser = options(__doc__, "results", runs=3)
     parser.add_argument("site", type=Path)
-    parser.add_argument("--runs", type=int, default=3)
     arguments = parser.parse_args()
     browsers = {"Chromium": in_chromium} | ({"Firefox": in_firefox} if FIREFOX else {})
     heads = [f"{name}, {when}" for name in browsers for when in ("nothing kept", "kept")]
-    rows = list[list[str]]()
+    rows = Rows()
     with hosted(arguments.site, BARE) as address:
         for voices, (language, text) in TEXTS.items():
             times = [
@@ -108,7 +107,7 @@ def main() -> None:
             print(rows[-1], flush=True)
     told = "Seconds from loading a set of voices to its first sound, median of"
     told += f" {arguments.runs}; MB that are fetched."
-    tell([told, "", *table(["", "MB", *heads], rows)], arguments.results)
+    tell([told, "", *table(f"|MB|{'|'.join(heads)}", rows)], arguments.results)
 
 
 def medians(

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import options, tell
+
+from sayahead_lab.results import Rows, options, table, tell
 
 RESULTS = Path(__file__).parent / "results"
 TOKENS_PER_WORD = 1.3
@@ -116,6 +117,9 @@ class Fleet:
         if way.lost:
             self._plan(self._from + LISTENED_S / 2, "fail", None)
 
+    def _about_one(self) -> float:
+        return self._draw.lognormvariate(-(SPREAD**2) / 2, SPREAD)
+
     def _plan(self, at: float, kind: str, what: Any) -> None:
         heapq.heappush(self._events, (at, next(self._count), kind, what))
 
@@ -168,7 +172,7 @@ class Fleet:
         while self._free[replica] and waiting:
             talk = heapq.heappop(waiting)[2]
             self._free[replica] -= 1
-            lasts = self._word_s * self._draw.lognormvariate(-(SPREAD**2) / 2, SPREAD)
+            lasts = self._word_s * self._about_one()
             if now >= self._from:
                 self.tally.busy_s += lasts
             self._plan(now + lasts, "made", (replica, talk))
@@ -196,7 +200,7 @@ class Fleet:
         if not talk.said and counts:
             tally.first_s.append(now - talk.begun)
             tally.turns += 1
-        lasts = WORD_S * self._draw.lognormvariate(-(SPREAD**2) / 2, SPREAD)
+        lasts = WORD_S * self._about_one()
         talk.dry = max(now, talk.dry) + lasts
         if now >= self._from:
             tally.sound_s += lasts
@@ -272,12 +276,8 @@ def measured() -> float:
 
 
 def main() -> None:
-    parser = options(__doc__, "--results")
-    parser.add_argument("--conversations", type=int, default=10_000)
-    parser.add_argument(
-        "--price", type=float, default=0.04, help="of a processor's hour (default: 0.04)"
-    )
-    given = parser.parse_args()
+    # The price is that of a processor's hour.
+    given = options(__doc__, "results", conversations=10_000, price=0.04).parse_args()
     word_s = measured()
     ways = [
         Way("two cores, earliest deadline first"),
@@ -290,31 +290,30 @@ def main() -> None:
         f"python lab/benchmarks/capacity.py --conversations {given.conversations} --price"
         f" {given.price:g}"
     )
-    heads = (
-        "way, replicas, cores, conversations a core, busy %, first sound p95 ms, core hours for an"
-        " hour, price"
-    )
-    lines = [
-        f"`{command}`: {1000 * word_s:.2f} ms a word.",
-        "",
-        f"| {' | '.join(heads.split(', '))} |",
-        "|---|" + "--:|" * 7,
-    ]
+    search = functools.partial(least, word_s=word_s, conversations=given.conversations)
     with ProcessPoolExecutor(2) as pool:
-        found = list(
-            pool.map(
-                functools.partial(least, word_s=word_s, conversations=given.conversations), ways
-            )
-        )
+        found = list(pool.map(search, ways))
+    rows = Rows()
     for way, (replicas, tally) in zip(ways, found, strict=True):
         cores = replicas * way.cores
         hours = cores * LISTENED_S / tally.sound_s
-        lines.append(
-            f"| {way.name} | {replicas} | {cores} | {given.conversations / cores:.0f} |"
-            f" {100 * tally.busy_s / cores / LISTENED_S:.0f} | {1000 * tally.p95_s:.0f} |"
-            f" {hours:.4f} | {hours * given.price:.5f} |"
+        rows.append(
+            [
+                way.name,
+                str(replicas),
+                str(cores),
+                f"{given.conversations / cores:.0f}",
+                f"{100 * tally.busy_s / cores / LISTENED_S:.0f}",
+                f"{1000 * tally.p95_s:.0f}",
+                f"{hours:.4f}",
+                f"{hours * given.price:.5f}",
+            ]
         )
-    tell(lines, given.results)
+    heading = (
+        "way|replicas|cores|conversations a core|busy %|first sound p95 ms|core hours for an"
+        " hour|price"
+    )
+    tell([f"`{command}`: {1000 * word_s:.2f} ms a word.", "", *table(heading, rows)], given.results)
 
 
 if __name__ == "__main__":

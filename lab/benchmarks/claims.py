@@ -11,7 +11,6 @@ written by hand: change a results file, and it follows.
 
 from __future__ import annotations
 
-import csv
 import json
 import statistics
 import tomllib
@@ -24,7 +23,15 @@ import numpy as np
 from sayahead.config import from_mapping
 
 from sayahead_lab.eval.experiment.conditions import load_matrix, recorded_condition
-from sayahead_lab.eval.measures.intervals import ROUNDS, estimate, nested_weights, quotient
+from sayahead_lab.eval.measures.intervals import (
+    ROUNDS,
+    Interval,
+    estimate,
+    nested_weights,
+    quotient,
+)
+from sayahead_lab.eval.report.tables import read_csv
+from sayahead_lab.results import table
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -37,23 +44,6 @@ YES = "reproduced"
 NO = "**not reproduced**"
 UNDECIDED = "not decided"
 NO_TEST = "no test"
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A figure with its 95 % interval."""
-
-    value: float
-    """What was measured."""
-    low: float
-    """Lower end."""
-    high: float
-    """Upper end."""
-
-    def text(self, digits: int = 2, *, signed: bool = True) -> str:
-        """As it stands in a table."""
-        form = f"{'+' if signed else ''}.{digits}f"
-        return f"{self.value:{form}} ({self.low:{form}} to {self.high:{form}})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +123,7 @@ def loaded(name: str) -> Any:
 
 def cell(file: str, condition: str, column: str) -> Interval:
     """A column of a report's table with its interval; the value thrice where it has none."""
-    with (RESULTS / file).open(encoding="utf-8", newline="") as opened:
-        row = next(row for row in csv.DictReader(opened) if row["condition"] == condition)
+    row = read_csv(RESULTS / file)[condition]
     value, low, high = (
         float(row.get(column + end) or row[column]) for end in ("", " low", " high")
     )
@@ -188,14 +177,14 @@ def per_speaker(names: Sequence[str]) -> tuple[int, str]:
 def report_cell(claim: Claim) -> Found:
     """A column of a report's table."""
     one = cell(claim.file, claim.rows[0], claim.column)
-    return Found(one, [one.text()])
+    return Found(one, [f"{one:+.2f}"])
 
 
 def repair(claim: Claim) -> Found:
     """A difference to the second row in a report, and what the second row has by itself."""
     failing = cell(claim.file, claim.rows[1], claim.column)
     one = cell(claim.file, claim.rows[0], f"{claim.column}: difference")
-    return Found(one, [f"{failing.value:.2f}", one.text()], {"reference": failing.value})
+    return Found(one, [f"{failing.value:.2f}", f"{one:+.2f}"], {"reference": failing.value})
 
 
 def trained(claim: Claim) -> Found:
@@ -211,7 +200,9 @@ def trained(claim: Claim) -> Found:
     )
     reference = statistics.fmean(other.values())
     speakers, seeds = per_speaker(list(own))
-    return Found(one, [f"{reference:.2f}", one.text()], {"reference": reference}, speakers, seeds)
+    return Found(
+        one, [f"{reference:.2f}", f"{one:+.2f}"], {"reference": reference}, speakers, seeds
+    )
 
 
 def failing(claim: Claim) -> Found:
@@ -219,7 +210,12 @@ def failing(claim: Claim) -> Found:
     sums = np.array(loaded(claim.file)[claim.rows[0]][claim.column], np.float64) * (100, 1)
     share = estimate(sums, quotient)
     one = Interval(share.value, share.low, share.high)
-    return Found(one, [one.text(1, signed=False)])
+    return Found(one, [f"{one:.1f}"])
+
+
+def of(figures: Mapping[str, Any]) -> Interval:
+    """The interval that a results file names."""
+    return Interval(*(figures[part] for part in ("value", "low", "high")))
 
 
 def seeds_less(claim: Claim) -> Found:
@@ -229,11 +225,11 @@ def seeds_less(claim: Claim) -> Found:
     less = kept[row][f"{claim.column}, less {against}'s"]
     own = kept[row][claim.column]["seeds"]
     rule = kept[against][claim.column]["value"]
-    one = Interval(less["value"], less["low"], less["high"])
+    one = of(less)
     if "over" not in less:  # An interval over sentences alone: seeds are drawn beside it.
         values = {f"agents, seed {number}": value - rule for number, value in enumerate(own)}
         one = nested(values, (one.high - one.low) / 2)
-    return Found(one, [one.text()], seeds=str(len(own)))
+    return Found(one, [f"{one:+.2f}"], seeds=str(len(own)))
 
 
 def best_rule(claim: Claim) -> Found:
@@ -254,10 +250,7 @@ def best_rule(claim: Claim) -> Found:
 def rows_apart(claim: Claim) -> Found:
     """The first row's figure, and the second's interval beside it."""
     kept = loaded(claim.file)
-    one, other = (
-        Interval(*(kept[row][claim.column][part] for part in ("value", "low", "high")))
-        for row in claim.rows
-    )
+    one, other = (of(kept[row][claim.column]) for row in claim.rows)
     return Found(
         one, [f"{one.value:.2f}", f"{other.value:.2f}"], {"high": other.high, "low": other.low}
     )
@@ -269,7 +262,7 @@ def slope(claim: Claim) -> Found:
     row, whole = claim.rows
     column, size = claim.column.split("; ")
     one, other = (cell(claim.file, name, f"O(1): {column}, ms a word") for name in (row, whole))
-    return Found(one, [cell(claim.file, row, size).value, one.text(), other.text()])
+    return Found(one, [cell(claim.file, row, size).value, f"{one:+.2f}", f"{other:+.2f}"])
 
 
 def least(claim: Claim) -> Found:
@@ -320,7 +313,7 @@ def cosine_control(claim: Claim) -> Found:
     one = Interval(
         *loaded(claim.file)["networks"][claim.rows[0]][claim.column]["more than the control"]
     )
-    return Found(one, [one.text(3)])
+    return Found(one, [f"{one:+.3f}"])
 
 
 def cosine_first(claim: Claim) -> Found:
@@ -415,16 +408,19 @@ STATISTICS: dict[str, Callable[[Claim], Found]] = {
 # Rules: from what was found to a verdict
 
 
+def decided(holds: bool, fails: bool) -> str:
+    """A verdict on what an interval may leave open."""
+    return YES if holds else NO if fails else UNDECIDED
+
+
 def lower(found: Found, limit: float) -> str:
     """Claimed to be below the limit."""
-    one = found.interval
-    return YES if one.high < limit else NO if one.low > limit else UNDECIDED
+    return decided(found.interval.high < limit, found.interval.low > limit)
 
 
 def higher(found: Found, limit: float) -> str:
     """Claimed to be above the limit."""
-    one = found.interval
-    return YES if one.low > limit else NO if one.high < limit else UNDECIDED
+    return decided(found.interval.low > limit, found.interval.high < limit)
 
 
 def level(found: Found, limit: float) -> str:
@@ -446,13 +442,7 @@ def repaired(found: Found, limit: float) -> str:
 def above_other(found: Found, limit: float) -> str:
     """Claimed to lie above the other row: the intervals do not overlap."""
     one = found.interval
-    return (
-        YES
-        if one.low > found.beside["high"]
-        else NO
-        if one.high < found.beside["low"]
-        else UNDECIDED
-    )
+    return decided(one.low > found.beside["high"], one.high < found.beside["low"])
 
 
 def alike(found: Found, limit: float) -> str:
@@ -572,13 +562,12 @@ def rows(paper: str, claims: Sequence[Claim] | None = None) -> Iterator[list[str
             ]
 
 
-def table(paper: str = "") -> str:
+def claims_table(paper: str = "") -> str:
     """The claims of a paper, or of all papers, as a table."""
-    head = ["claim", "the paper", "here (95 %)", "speakers x seeds", "verdict"]
-    head = head if paper else ["paper", *head]
-    lines = [head, ["---"] * len(head), *rows(paper)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    heading = "claim|the paper|here (95 %)|speakers x seeds|verdict"
+    heading = heading if paper else f"paper|{heading}"
+    return "\n".join(table(heading, rows(paper), words=6 - bool(paper)))
 
 
 if __name__ == "__main__":
-    print(table())
+    print(claims_table())

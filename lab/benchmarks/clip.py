@@ -24,8 +24,6 @@ from typing import Any
 
 import numpy as np
 import soundfile
-from output import options
-from sayahead.sound.files import write_wav
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 from sayahead.vocoders.manner import MANNER
@@ -46,6 +44,7 @@ from sayahead_lab.eval.listening.listeners import (
     load_whisper,
 )
 from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.results import keep_figures, options
 from sayahead_lab.training.clip.people import CLIP_S, listed, recording
 
 SENTENCES = 10
@@ -68,6 +67,20 @@ class Judges:
     second: SecondJudge | None
     most: int
     """Sentences whose opinion and words are judged."""
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace) -> Judges:
+        """Those that the command's options ask for."""
+        people = [] if arguments.no_second else listed(arguments.list, "train")
+        has_words = not arguments.no_words
+        return cls(
+            load_embedder(),
+            load_distillmos(),
+            load_whisper(os.environ[WHISPER], threads=1) if has_words else None,
+            load_normalizer() if has_words else None,
+            second_judge(arguments.people, people) if people else None,
+            arguments.judged,
+        )
 
 
 def cepstra(samples: Floats) -> Floats:
@@ -198,87 +211,60 @@ def settings_of(text: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = options(__doc__)
-    add = parser.add_argument
-    add("--people", type=Path, required=True)
-    add("--list", type=Path, default=Path("lab/recipes/clip/people.tsv"))
-    add("--part", default="validation", help="of the list; or other: folders of utterances")
-    add("--family", type=Path, help="the family's folder (default: the installed one)")
-    add("--seconds", type=float, default=8.0)
-    add(
-        "--setting",
-        action="append",
-        default=[],
-        help="near=1,rounds=4; manner=0: the pitch alone is the clip's",
+    parser = options(
+        __doc__,
+        "out",
+        list=Path("lab/recipes/clip/people.tsv"),
+        part="validation",
+        seconds=8.0,
+        sentences=SENTENCES,
+        judged=SENTENCES,
+        limit=1000,
+        no_second=False,
+        no_words=False,
+        nearest=False,
     )
-    add("--sentences", type=int, default=SENTENCES)
-    add("--judged", type=int, default=SENTENCES)
-    add("--limit", type=int, default=1000)
-    add("--no-second", action="store_true")
-    add("--no-words", action="store_true")
-    add("--nearest", action="store_true", help="the family's nearest speaker, too")
-    add("--sounds", type=Path, help="where the sounds go, and a page of them")
-    add("--out", type=Path, required=True)
+    add = parser.add_argument
+    add("--people", type=Path, required=True, help="LibriSpeech's people, a folder each")
+    add("--family", type=Path, help="the family's folder (default: the installed one)")
+    add("--setting", action="append", default=[], help="near=1,rounds=4; manner=0: only the pitch")
     arguments = parser.parse_args()
     studio = Studio(arguments.family or installed_voices()["family"])
-    maker = studio.maker
-    trained = [] if arguments.no_second else listed(arguments.list, "train")
-    whisper = None if arguments.no_words else load_whisper(os.environ[WHISPER], threads=1)
-    judges = Judges(
-        load_embedder(),
-        load_distillmos(),
-        whisper,
-        None if arguments.no_words else load_normalizer(),
-        second_judge(arguments.people, trained) if trained else None,
-        arguments.judged,
-    )
-    texts = (
-        files("sayahead_lab.training.own")
-        .joinpath("sentences.txt")
-        .read_text()
-        .splitlines()[: arguments.sentences]
-    )
+    judges = Judges.of(arguments)
+    sentences = files("sayahead_lab.training.own").joinpath("sentences.txt").read_text()
+    texts = sentences.splitlines()[: arguments.sentences]
     rows = list[dict[str, Any]]()
     for person in people_of(arguments, judges):
-        begun = time.process_time()
-        heard = hear(person.clip, maker.embed)
-        hearing_s = time.process_time() - begun
-        voices = dict[str, tuple[Voice, dict[str, float]]]()
-        for setting in arguments.setting:
-            begun = time.process_time()
-            settings = settings_of(setting)
-            wanted = heard if settings.pop("manner", 1) else replace(heard, manner=None)
-            fitted = fit(studio, maker, wanted, **settings)
-            seconds = hearing_s + time.process_time() - begun
-            told = {"seconds": seconds, "clip": fitted.similarity}
-            voices[setting] = studio.as_speaker(fitted.tables), told
-        if arguments.nearest:
-            tables = maker.blended(maker.nearest_single(heard.embedding, heard.f0))
-            manner = manner_like(studio, tables, heard)
-            voices[NEAREST] = studio.as_speaker({**tables, MANNER: manner}), {}
-        for label, (voice, told) in voices.items():
+        for label, (voice, about) in voices_of(studio, person, arguments).items():
             sounds = [voice.synthesize(text) for text in texts]
-            found = {
-                **person.about,
-                "setting": label,
-                **told,
-                **judged(sounds, texts, person, judges),
-            }
-            rows.append(found)
-            print(
-                json.dumps(
-                    {k: round(v, 3) if isinstance(v, float) else v for k, v in found.items()}
-                ),
-                flush=True,
-            )
-            if arguments.sounds:
-                write_sounds(arguments.sounds, label, person, joined(sounds))
-        arguments.out.write_text(
-            json.dumps({"rows": rows, "summary": summary(rows)}, indent=1) + "\n"
-        )
-    if arguments.sounds:
-        (arguments.sounds / "index.html").write_text(page(rows, arguments.seconds))
+            heard = judged(sounds, texts, person, judges)
+            rows.append({**person.about, "setting": label, **about, **heard})
+            print(json.dumps(rows[-1]), flush=True)
+        keep_figures({"rows": rows, "summary": summary(rows)}, arguments.out)
     print(json.dumps(summary(rows), indent=1))
+
+
+def voices_of(
+    studio: Studio, person: Person, arguments: argparse.Namespace
+) -> dict[str, tuple[Voice, dict[str, float]]]:
+    """A person's voices by setting, each with what its fit took and reached."""
+    begun = time.process_time()
+    heard = hear(person.clip, studio.maker.embed)
+    hearing_s = time.process_time() - begun
+    voices = dict[str, tuple[Voice, dict[str, float]]]()
+    for setting in arguments.setting:
+        begun = time.process_time()
+        settings = settings_of(setting)
+        wanted = heard if settings.pop("manner", 1) else replace(heard, manner=None)
+        fitted = fit(studio, studio.maker, wanted, **settings)
+        seconds = hearing_s + time.process_time() - begun
+        about = {"seconds": seconds, "clip": fitted.similarity}
+        voices[setting] = studio.as_speaker(fitted.tables), about
+    if arguments.nearest:
+        tables = studio.maker.blended(studio.maker.nearest_single(heard.embedding, heard.f0))
+        manner = manner_like(studio, tables, heard)
+        voices[NEAREST] = studio.as_speaker({**tables, MANNER: manner}), {}
+    return voices
 
 
 def people_of(arguments: argparse.Namespace, judges: Judges) -> Iterator[Person]:
@@ -290,46 +276,6 @@ def people_of(arguments: argparse.Namespace, judges: Judges) -> Iterator[Person]
         return
     for name in listed(arguments.list, arguments.part)[: arguments.limit]:
         yield listed_person(arguments.people, name, arguments.seconds, judges)
-
-
-def write_sounds(folder: Path, label: str, person: Person, sound: Floats) -> None:
-    """A person's clip, and a voice of it."""
-    name = person.about["person"]
-    write_wav(folder / "clip" / f"{name}.wav", joined([person.clip.samples]), RATE)
-    write_wav(folder / label / f"{name}.wav", sound, RATE)
-
-
-def page(rows: list[dict[str, Any]], seconds: float) -> str:
-    """HTML: everybody's clip and voices side by side."""
-    settings = list(dict.fromkeys(row["setting"] for row in rows))
-    by_person = dict[str, dict[str, dict[str, Any]]]()
-    for row in rows:
-        by_person.setdefault(row["person"], {})[row["setting"]] = row
-    head = "".join(f"<th>{label}" for label in ["person", f"clip of {seconds:g} s", *settings])
-    lines = [
-        "<!doctype html><meta charset=utf-8><title>Clips and their voices</title>",
-        "<p>Recordings: LibriSpeech, CC BY 4.0. Below a voice: similarity, opinion.",
-        f"<table><tr>{head}",
-    ]
-    for name, own in by_person.items():
-        lines.append(f"<tr><th>{name}<td>{player('clip', name)}")
-        for label in settings:
-            row = own[label]
-            figures = f"{row['similarity']:.2f}, {row['opinion']:.2f}"
-            lines.append(f"<td>{player(label, name)}<br>{figures}")
-    return "\n".join([*lines, "</table>", ""])
-
-
-def player(label: str, name: str) -> str:
-    """HTML that plays one of the sounds."""
-    return f'<audio controls preload=none src="{label}/{name}.wav"></audio>'
-
-
-def joined(sounds: list[Floats]) -> Floats:
-    """Sentences one after the other, at one level."""
-    whole = np.concatenate([np.pad(one, (0, RATE // 3)) for one in sounds])
-    level = max(float(np.sqrt(np.mean(np.square(whole)))), 1e-6)
-    return np.clip(whole * np.float32(0.05 / level), -1, 1)
 
 
 def summary(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:

@@ -1,18 +1,17 @@
 """What a clone downloads and takes on the disk, in each way that docs/how-to/install.md names.
 
-    python lab/benchmarks/clone_size.py [--out lab/benchmarks/results/clone_size.json]
+    python lab/benchmarks/clone_size.py [-o lab/benchmarks/results/clone_size.json]
 
 It clones this repository over git's own protocol from a copy of it, so it needs no network.
 """
 
 from __future__ import annotations
 
-import json
 import subprocess
 import tempfile
 from pathlib import Path
 
-from output import options, tell
+from sayahead_lab.results import options, tell_figures
 
 ROOT = Path(__file__).parents[2]
 WAYS: dict[str, tuple[list[str], list[str]]] = {
@@ -51,9 +50,7 @@ def measured(
 
 def main() -> None:
     """Measure all ways."""
-    parser = options(__doc__)
-    parser.add_argument("--out", type=Path)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "results").parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         origin = folder / "origin"
@@ -63,8 +60,7 @@ def main() -> None:
             {"way": way, **measured(origin, folder / f"clone-{number}", *chosen)}
             for number, (way, chosen) in enumerate(WAYS.items())
         ]
-    text = json.dumps(rows, indent=1)
-    tell([text], arguments.out)
+    tell_figures(rows, arguments.results)
 
 
 if __name__ == "__main__":

@@ -12,18 +12,15 @@ is counted once), and the processor cores that server and clients use."""
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from output import options
 from sayahead.engine.onnx import cores
 from sayahead.voice import load_voice
-from served import SOURCE, Version, started
+from served import SOURCE, Health, Version, started
 
 from sayahead_lab.eval.experiment.clock import Tokens
 from sayahead_lab.eval.experiment.machine import LoadWatch, processor
@@ -31,15 +28,19 @@ from sayahead_lab.eval.measures.statistics import quantile
 from sayahead_lab.eval.speed import load, search
 from sayahead_lab.eval.speed.bench import sentences
 from sayahead_lab.eval.speed.callers import processes_for, spread
+from sayahead_lab.results import keep_figures, options
 
 WARM_S = 5.0
 """Of each round, before anything is counted."""
 BOUND_MS = 130.0
 """First sound, in 95 % of turns."""
-EVERY_S = 0.2
-"""Between two questions for /health."""
 LEVELS = {1: (100, 120), 0: (150, 180)}
 """Sessions by processes; 0: one a core."""
+SHOWN = (
+    "server sessions turns stalled_turns first_ms server_cores sessions_cores idle_cores health_ms"
+    " passed cause"
+).split()
+"""What is printed of a round."""
 
 
 @contextlib.contextmanager
@@ -53,60 +54,38 @@ def server(name: str, source: Path, arguments: list[str]) -> Iterator[Version]:
         version.stop()
 
 
-class Health:
-    """Asks for /health again and again, on a thread."""
-
-    def __init__(self, port: int) -> None:
-        self.took_ms = list[float]()
-        self._port = port
-        self._end = threading.Event()
-        self._thread = threading.Thread(target=self._ask, daemon=True)
-        self._thread.start()
-
-    def _ask(self) -> None:
-        while not self._end.wait(EVERY_S):
-            begun = time.perf_counter()
-            connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=10)
-            with contextlib.closing(connection):
-                connection.request("GET", "/health")
-                if (status := connection.getresponse().status) != http.HTTPStatus.OK:
-                    raise SystemExit(f"/health answered {status}.")
-            self.took_ms.append(1000 * (time.perf_counter() - begun))
-
-    def close(self) -> list[float]:
-        """How long each took, milliseconds."""
-        self._end.set()
-        self._thread.join()
-        return self.took_ms
-
-
 def measured(
     version: Version, scripts: list[load.TurnScript], sessions: int, seconds: float
 ) -> dict[str, Any]:
     """One round."""
     url = f"ws://127.0.0.1:{version.port}/v1/stream"
-    health = Health(version.port)
     begun = time.monotonic()
     before = version.times_s
-    tally, clients = spread(
-        url,
-        scripts,
-        sessions=sessions,
-        processes=processes_for(sessions, cores()),
-        seconds=seconds,
-        warm_s=WARM_S,
-    )
+    with Health(version.port) as health:
+        tally, clients = spread(
+            url,
+            scripts,
+            sessions=sessions,
+            processes=processes_for(sessions, cores()),
+            seconds=seconds,
+            warm_s=WARM_S,
+        )
     lasted_s = time.monotonic() - begun
     spent = [
         round((after_s - before.get(folder, 0.0)) / lasted_s, 3)
         for folder, after_s in version.times_s.items()
     ]
-    took = health.close()
-    row = {"server": version.name, **load.row(tally, sessions)}
-    row |= {"server_cores": round(sum(spent), 3), "busiest_cores": max(spent)}
-    row |= {"sessions_cores": round(clients, 3), "cores": cores()}
-    row["memory_mb"] = [round(size, 1) for size in version.memories_mb]
-    row |= {"health_ms": {"p95": round(quantile(took, 0.95), 1), "most": round(max(took), 1)}}
+    took = [1000 * took_s for took_s in health.took_s]
+    row = {
+        "server": version.name,
+        **load.row(tally, sessions),
+        "server_cores": round(sum(spent), 3),
+        "busiest_cores": max(spent),
+        "sessions_cores": round(clients, 3),
+        "cores": cores(),
+        "memory_mb": [round(size, 1) for size in version.memories_mb],
+        "health_ms": {"p95": round(quantile(took, 0.95), 1), "most": round(max(took), 1)},
+    }
     row["passed"] = search.passed(row, "llm", BOUND_MS)
     row["cause"] = "" if row["passed"] else search.cause(row)
     return row
@@ -114,38 +93,11 @@ def measured(
 
 def main() -> None:
     """Measure in turns."""
-    parser = options(__doc__)
+    parser = options(__doc__, "json", passes=2, seconds=18.0)
     add = parser.add_argument
-    add(
-        "--passes",
-        type=int,
-        default=2,
-        help="how often each number of sessions is tried (default: 2)",
-    )
-    add(
-        "--seconds",
-        type=float,
-        default=18.0,
-        help="length of a round beside its start (default: 18)",
-    )
-    add(
-        "--one",
-        type=int,
-        nargs="+",
-        default=LEVELS[1],
-        metavar="N",
-        help="sessions for one process, and for an older version",
-    )
-    add(
-        "--several",
-        type=int,
-        nargs="+",
-        default=LEVELS[0],
-        metavar="N",
-        help="sessions for one process a core",
-    )
+    add("--one", type=int, nargs="+", default=LEVELS[1], help="sessions for one process")
+    add("--several", type=int, nargs="+", default=LEVELS[0], help="and for one process a core")
     add("--before", type=Path, metavar="FOLDER", help="source of an older version")
-    add("--json", type=Path)
     arguments, others = parser.parse_known_args()
     voice = load_voice("heart")
     clock = Tokens(50.0)
@@ -170,29 +122,11 @@ def main() -> None:
             # Alternating, and the other way round in the next pass.
             tries.sort(key=lambda each: each[1], reverse=bool(number % 2))
             for version, level in tries:
-                rows.append(
-                    {"pass": number, **measured(version, scripts, level, arguments.seconds)}
-                )
-                shown = (
-                    "server",
-                    "sessions",
-                    "turns",
-                    "stalled_turns",
-                    "first_ms",
-                    "server_cores",
-                    "sessions_cores",
-                )
-                told = {
-                    name: rows[-1].get(name)
-                    for name in (*shown, "idle_cores", "health_ms", "passed", "cause")
-                }
-                print(json.dumps(told), flush=True)
+                row = measured(version, scripts, level, arguments.seconds)
+                rows.append({"pass": number, **row})
+                print(json.dumps({name: row.get(name) for name in SHOWN}), flush=True)
     machine = {"cpu": processor(), "cores": cores(), "other_cores": watch.load().other_cores}
-    if arguments.json is not None:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(
-            json.dumps({"machine": machine, "rounds": rows}, indent=1) + "\n", encoding="utf-8"
-        )
+    keep_figures({"machine": machine, "rounds": rows}, arguments.json)
 
 
 if __name__ == "__main__":

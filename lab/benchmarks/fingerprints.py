@@ -13,7 +13,6 @@ are compared on one machine, before and after; the file that is kept says which 
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 import sys
 from collections.abc import Iterator
@@ -21,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import onnxruntime
-from output import options
 from sayahead.voice import Voice, load_voice
+
+from sayahead_lab.results import keep_figures, kept, options
 
 TEXTS = {
     "plain": "The quick brown fox jumps over the lazy dog.",
@@ -116,8 +116,7 @@ def session_options(voice: Voice, condition: dict[str, Any], text: str) -> dict[
 
 def main() -> int:
     """Write the digests, or compare them with those that were written; 1 where one differs."""
-    parser = options(__doc__)
-    parser.add_argument("--json", type=Path, help="write the digests here")
+    parser = options(__doc__, "json")
     parser.add_argument("--check", type=Path, help="compare with the digests in this file")
     parser.add_argument("--voice", choices=CONDITIONS, help="only this one's")
     arguments = parser.parse_args()
@@ -125,16 +124,13 @@ def main() -> int:
     machine = f"{platform.processor() or platform.machine()}, onnxruntime {onnxruntime.__version__}"
     if arguments.json:
         if arguments.voice:
-            digests = json.loads(arguments.json.read_text())["digests"] | digests
-        arguments.json.write_text(
-            json.dumps({"machine": machine, "digests": digests}, indent=1) + "\n"
-        )
+            digests = kept(arguments.json)["digests"] | digests
+        keep_figures({"machine": machine, "digests": digests}, arguments.json)
     if arguments.check is None:
         return 0
-    known = json.loads(arguments.check.read_text())["digests"]
     known = {
         name: digest
-        for name, digest in known.items()
+        for name, digest in kept(arguments.check)["digests"].items()
         if arguments.voice in (None, name.partition(" / ")[0])
     }
     different = [

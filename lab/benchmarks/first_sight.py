@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from output import options
 from sayahead.text import front_end
 
 from sayahead_lab.eval.text.accepted import distance, parse, words_of
+from sayahead_lab.results import Rows, options, table, tell
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = ROOT / "tests/text/sight"
@@ -45,15 +45,16 @@ def scores(path: Path) -> list[Score]:
     return found
 
 
-def rows(folder: Path, *, shows_wrong: bool) -> list[str]:
-    """The lines of a table for each language of a round."""
-    lines = []
+def rows(folder: Path, *, shows_wrong: bool) -> Rows:
+    """The rows of a table for each language of a round."""
+    lines = Rows()
     for path in sorted(folder.glob("*.tsv")):
         found = scores(path)
         right = sum(not score.wrong for score in found) / len(found)
         words = sum(len(words_of(score.said)) for score in found)
         share = sum(score.wrong for score in found) / words
-        lines.append(f"| {folder.name} | {path.stem} | {len(found)} | {right:.0%} | {share:.1%} |")
+        figures = [str(len(found)), f"{right:.0%}", f"{share:.1%}"]
+        lines.append([folder.name, path.stem, *figures])
         for score in found if shows_wrong else ():
             if score.wrong:
                 print(f"{path.stem}: {score.text!r}\n    {score.said}\n    {score.accepted}")
@@ -61,20 +62,14 @@ def rows(folder: Path, *, shows_wrong: bool) -> list[str]:
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, "results", wrong=False)
     parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("-o", "--out", type=Path)
-    parser.add_argument("--wrong", action="store_true")
     arguments = parser.parse_args()
     folders = [arguments.folder] if arguments.folder else sorted(ROUNDS.glob("*/"))
-    lines = ["| round | language | texts | right | wrong words |", "|---|---|--:|--:|--:|"]
-    for folder in folders:
-        lines += rows(folder, shows_wrong=arguments.wrong)
-    table = "\n".join(lines) + "\n"
-    print(table, end="")
-    if arguments.out:
-        command = "Command: `python lab/benchmarks/first_sight.py`"
-        arguments.out.write_text(f"# First sight\n\n{command}\n\n{table}", encoding="utf-8")
+    scored = [row for folder in folders for row in rows(folder, shows_wrong=arguments.wrong)]
+    lines = table("round|language|texts|right|wrong words", scored, words=2)
+    command = "Command: `python lab/benchmarks/first_sight.py`"
+    tell(["# First sight", "", command, "", *lines], arguments.results)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import resource
 import subprocess
 import sys
@@ -22,15 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import options
 from sayahead import Voice, load_voice
 from sayahead.research import LookaheadK, Session
+from sayahead.sound.pcm import audible
 
 from sayahead_lab.eval.experiment.clock import Tokens
 from sayahead_lab.eval.experiment.machine import LoadWatch, processor
+from sayahead_lab.results import options, publish, table
 
 ANSWERS = Path(__file__).parent / "data" / "answers.txt"
-AUDIBLE = 10 ** (-50 / 20)
 LENGTHS = (10, 100, 1000, 5000)
 """Words of the texts whose memory is measured."""
 POLICIES = {0: "no lookahead", 1: "one word of lookahead"}
@@ -58,7 +57,7 @@ def said(session: Session, text: str, per_s: float) -> tuple[float, float]:
             session.push(arrival.text)
         while (chunk := session.pull()) is not None:
             audio_s += chunk.duration_s
-            if first_s is None and np.abs(chunk.samples).max(initial=0.0) > AUDIBLE:
+            if first_s is None and len(audible(chunk.samples)):
                 first_s = time.perf_counter() - start_s
     assert first_s is not None
     return first_s, audio_s
@@ -75,15 +74,11 @@ def measure(voice: Voice, texts: list[str], lookahead: int, per_s: float) -> dic
         firsts.append(1000 * first_s)
         audio_s += length_s
     used_s = time.process_time() - used_s
-    names = ("p5", "p50", "p95")
-    shares = dict(
-        zip(names, (round(float(x), 1) for x in np.percentile(firsts, (5, 50, 95))), strict=True)
-    )
     return {
         "lookahead": lookahead,
         "mean_ms": round(float(np.mean(firsts)), 1),
         "deviation_ms": round(float(np.std(firsts)), 1),
-        **shares,
+        **{f"p{q}": round(float(np.percentile(firsts, q)), 1) for q in (5, 50, 95)},
         "core_hours": round(used_s / audio_s, 4),
         "audio_s": round(audio_s, 1),
     }
@@ -112,34 +107,32 @@ def held(words: int) -> float:
     return round(float(done.stdout), 1)
 
 
-def table(data: dict[str, Any]) -> str:
-    """Markdown."""
-    lines = [
-        (
-            f"`python lab/benchmarks/first_token.py`: {data['answers']} answers, {data['per_s']:g}"
-            f" tokens a second, one core ({data['cpu']})."
-        ),
-        "",
-        "| heart | first token to speech, ms | p95 | core hours for an hour |",
-        "|---|---:|---:|---:|",
+def lines_of(data: dict[str, Any]) -> list[str]:
+    """The figures in Markdown."""
+    rows = [
+        [
+            POLICIES[row["lookahead"]],
+            f"{row['mean_ms']:.0f} ± {row['deviation_ms']:.0f}",
+            f"{row['p95']:.0f}",
+            f"{row['core_hours']:.4f}",
+        ]
+        for row in data["rows"]
     ]
-    for row in data["rows"]:
-        spread = f"{row['mean_ms']:.0f} ± {row['deviation_ms']:.0f}"
-        lines.append(
-            f"| {POLICIES[row['lookahead']]} | {spread} | {row['p95']:.0f} |"
-            f" {row['core_hours']:.4f} |"
-        )
     memory = ", ".join(f"{mb:.0f} MB ({words} words)" for words, mb in data["memory"])
-    return "\n".join([*lines, "", f"Memory of a process that says one text: {memory}."]) + "\n"
+    return [
+        f"`python lab/benchmarks/first_token.py`: {data['answers']} answers, {data['per_s']:g}"
+        f" tokens a second, one core ({data['cpu']}).",
+        "",
+        *table("heart|first token to speech, ms|p95|core hours for an hour", rows),
+        "",
+        f"Memory of a process that says one text: {memory}.",
+    ]
 
 
 def main() -> None:
     """Measure, and write the figures."""
-    parser = options(__doc__)
-    add = parser.add_argument
-    add("--per-s", type=float, default=62.0, help="tokens a second (default: 62)")
-    add("--json", type=Path, help="where to write the figures, and beside it the table")
-    add("--hold", type=int, help=argparse.SUPPRESS)
+    parser = options(__doc__, "json", per_s=62.0)
+    parser.add_argument("--hold", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.hold:
         hold(arguments.hold)
@@ -156,10 +149,7 @@ def main() -> None:
         "rows": rows,
         "memory": [(words, held(words)) for words in LENGTHS],
     }
-    print(table(data))
-    if arguments.json:
-        arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-        arguments.json.with_suffix(".md").write_text(table(data), encoding="utf-8")
+    publish(arguments.json, lines_of(data), data)
 
 
 if __name__ == "__main__":

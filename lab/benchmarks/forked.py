@@ -12,9 +12,10 @@ import os
 from multiprocessing import get_context
 from pathlib import Path
 
-from output import options, tell_figures
 from sayahead.server.synthesis.capacity import spoken
 from sayahead.voice import Voice, load_voice
+
+from sayahead_lab.results import options, tell_figures
 
 PROCESSES, TEXTS = 3, 4
 KINDS = {"Rss:": "all", "Pss:": "fair share", "Private_Dirty:": "own"}
@@ -29,9 +30,7 @@ def memory() -> dict[str, float]:
 
 def main() -> None:
     """Fork, speak and look."""
-    parser = options(__doc__)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "json").parse_args()
     voice = load_voice("heart")
     spoken(voice)
     gc.collect()
@@ -53,8 +52,7 @@ def main() -> None:
     rows = [queue.get() for _ in processes]
     for process in processes:
         process.join()
-    told = {"loaded_mb": memory(), "processes_mb": rows}
-    tell_figures(told, arguments.json)
+    tell_figures({"loaded_mb": memory(), "processes_mb": rows}, arguments.json)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,6 @@ import time
 import unicodedata
 from pathlib import Path
 
-from output import options, sentences, tell
-
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from sayahead import __version__
@@ -29,11 +27,20 @@ from sayahead.text.saying.espeak.front_end import EspeakFrontEnd
 from sayahead.text.saying.espeak.phonemizer import FLAG, EspeakPhonemizer
 from support.other_readings import LANGUAGES, cases_of, right
 
+from sayahead_lab.results import Rows, options, table, tell
+
 VOICES = {"en": "en-us", "de": "de", "fr": "fr", "es": "es", "it": "it", "pt": "pt", "hi": "hi"}
 CONDITIONS = ((0, False), (0, True), (1, False), (1, True), (2, True))
 
 
-def spoken(language: str) -> list[list[str]]:
+def sentences(measurement: str, language: str) -> list[str]:
+    """The texts of a language that a measurement speaks, of ``data/sentences.tsv``."""
+    path = Path(__file__).parent / "data" / "sentences.tsv"
+    rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
+    return [text for name, tag, text in rows if (name, tag) == (measurement, language)]
+
+
+def spoken(language: str) -> Rows:
     """Words as spoken, by sentence."""
     made: list[list[str]] = []
     for line in sentences("languages", language):
@@ -90,44 +97,35 @@ def waits(language: str) -> tuple[int, int, int]:
     return total, late, most
 
 
-def tables() -> str:
+def tables() -> list[str]:
     """Both tables in Markdown."""
     version, _ = ESPEAK.about()
-    head = " | ".join(f"k = {k}{' + stand-in' if dummy else ''}" for k, dummy in CONDITIONS)
-    lines = [
-        f"`python lab/benchmarks/languages.py`, sayahead {__version__}, espeak-ng {version}.",
-        "",
-        (
-            "Percent of words whose phonemes are not those of the whole sentence; last, percent of"
-            " sentences that are what"
-        ),
-        "espeak-ng makes of them in one piece, spaces aside:",
-        "",
-        f"| | words | {head} | in one piece |",
-        "|---|--:|" + "--:|" * (len(CONDITIONS) + 1),
-    ]
+    head = "|".join(f"k = {k}{' + stand-in' if dummy else ''}" for k, dummy in CONDITIONS)
+    apart = Rows()
     for language in VOICES:
         count, shares, alike = compared(language)
-        lines.append(
-            f"| {language} | {count} | {' | '.join(f'{share:.2f}' for share in shares)} |"
-            f" {alike:.0f} |"
-        )
-    lines += [
-        "",
-        (
-            "Readings that a person accepts, and words of their texts that wait longer than one"
-            " character after them:"
-        ),
-        "",
-        "| | texts | right | words | wait | most characters |",
-        "|---|--:|--:|--:|--:|--:|",
-    ]
+        cells = (f"{share:.2f}" for share in shares)
+        apart.append([language, str(count), *cells, f"{alike:.0f}"])
+    readings = Rows()
     for language in LANGUAGES:
         cases = cases_of(language)
         good = sum(right(language, case) for case in cases)
-        total, late, most = waits(language)
-        lines.append(f"| {language} | {len(cases)} | {good} | {total} | {late} | {most} |")
-    return "\n".join([*lines, "", cost()])
+        readings.append([language, *map(str, (len(cases), good, *waits(language)))])
+    return [
+        f"`python lab/benchmarks/languages.py`, sayahead {__version__}, espeak-ng {version}.",
+        "",
+        "Percent of words whose phonemes are not those of the whole sentence; last, percent of"
+        " sentences that are what\nespeak-ng makes of them in one piece, spaces aside:",
+        "",
+        *table(f"|words|{head}|in one piece", apart),
+        "",
+        "Readings that a person accepts, and words of their texts that wait longer than one"
+        " character after them:",
+        "",
+        *table("|texts|right|words|wait|most characters", readings),
+        "",
+        cost(),
+    ]
 
 
 def cost() -> str:
@@ -157,9 +155,7 @@ def cost() -> str:
 
 
 def main() -> None:
-    parser = options(__doc__, "--results")
-    arguments = parser.parse_args()
-    tell([tables()], arguments.results)
+    tell(tables(), options(__doc__, "results").parse_args().results)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import options
 from sayahead.engine.onnx import cores
 from served import SOURCE, Version, event, started
 from websockets.asyncio.client import ClientConnection, connect
+
+from sayahead_lab.results import options, publish, table
 
 WORDS = (
     "and then the quiet travellers went on along the river past the old mill where nobody had lived"
@@ -30,8 +29,7 @@ HEARD_S = 6.0
 """Seconds of sound from which the first words count as heard."""
 SETTLE_S = 12.0
 RATE = 24000
-HEADER = "| open sessions | server, MB | above none, MB | a session, MB |\n|--:|--:|--:|--:|"
-ROW = "| {sessions} | {rss_mb} | {above_mb:+} | {session_mb} |"
+HEADING = "open sessions|server, MB|above none, MB|a session, MB"
 
 
 class Session:
@@ -91,30 +89,20 @@ async def measure(version: Version, counts: list[int]) -> list[dict[str, Any]]:
         while any(session.heard_s < HEARD_S for session in sessions):
             await asyncio.sleep(0.2)
         rss_mb = await settled_mb(version, SETTLE_S)
-        above = rss_mb - rows[0]["rss_mb"] if rows else 0.0
-        row = {"sessions": count, "rss_mb": round(rss_mb, 1), "above_mb": round(above, 1)}
-        rows.append(row | {"session_mb": round(above / count, 2) if count else None})
-        print(shown(rows[-1]), flush=True)
+        rows.append(row(count, rss_mb, rows[0]["rss_mb"] if rows else rss_mb))
+        print(rows[-1], flush=True)
     for session in sessions:
         await session.close()
     left_mb = await settled_mb(version, SETTLE_S)
-    rows.append(
-        {
-            "sessions": 0,
-            "rss_mb": round(left_mb, 1),
-            "above_mb": round(left_mb - rows[0]["rss_mb"], 1),
-        }
-    )
-    rows[-1]["session_mb"] = None
-    print(shown(rows[-1]), flush=True)
-    return rows
+    return [*rows, row(0, left_mb, rows[0]["rss_mb"])]
 
 
-def shown(row: dict[str, Any]) -> str:
-    """A row of the table."""
-    return ROW.format(
-        **row | {"session_mb": "" if row["session_mb"] is None else row["session_mb"]}
-    )
+def row(sessions: int, rss_mb: float, none_mb: float) -> dict[str, Any]:
+    """What so many sessions take, and each of them, above what none take."""
+    above = rss_mb - none_mb
+    each = round(above / sessions, 2) if sessions else None
+    figures = {"rss_mb": round(rss_mb, 1), "above_mb": round(above, 1), "session_mb": each}
+    return {"sessions": sessions, **figures}
 
 
 async def warm(version: Version) -> None:
@@ -131,28 +119,19 @@ async def warm(version: Version) -> None:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = options(__doc__)
+    parser = options(__doc__, "json")
     parser.add_argument(
         "--sessions", type=int, nargs="+", default=[1, 10, 50, 100], help="how many are open"
-    )
-    parser.add_argument(
-        "--json", type=Path, help="where to write the figures, and beside it the table"
     )
     arguments = parser.parse_args()
     version = started("now", SOURCE, "--set", f"limits.sessions={max(arguments.sessions)}")
     try:
-        print(HEADER)
         asyncio.run(warm(version))
         rows = asyncio.run(measure(version, [0, *sorted(arguments.sessions)]))
     finally:
         version.stop()
-    if arguments.json:
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(
-            json.dumps({"cores": cores(), "rows": rows}, indent=1) + "\n", encoding="utf-8"
-        )
-        table = "\n".join([HEADER, *map(shown, rows)]) + "\n"
-        arguments.json.with_suffix(".md").write_text(table, encoding="utf-8")
+    cells = [["" if value is None else str(value) for value in row.values()] for row in rows]
+    publish(arguments.json, table(HEADING, cells, words=0), {"cores": cores(), "rows": rows})
 
 
 if __name__ == "__main__":

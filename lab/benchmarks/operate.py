@@ -19,10 +19,8 @@ share it."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
-import difflib
 import json
 import os
 import platform
@@ -30,7 +28,6 @@ import signal
 import ssl
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -43,7 +40,7 @@ from collections.abc import (
     Iterable,
 )
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +49,11 @@ import numpy as np
 from sayahead.client import AsyncClient
 from sayahead.types import AudioChunk, Floats
 from sayahead.voice import load_voice
+from served import SOURCE, Version, started
 
 from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper
+from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.results import keep_figures, kept, options
 
 WORDS = (
     "The first train leaves at dawn, and nobody is on it. A second one follows when the sun is up,"
@@ -68,61 +68,14 @@ LATE = (
 )
 
 
-class Server:
+late = {"s": 0.0}
+"""How late sound may be on average while others are admitted; 0: as it is."""
+
+
+def serve(*arguments: str) -> Version:
     """``sayahead serve`` in a process of its own."""
-
-    late_s = 0.0
-    """How late sound may be on average while others are admitted; 0: as it is."""
-
-    def __init__(self, folder: Path, *arguments: str, port: int = 0) -> None:
-        entry = ["-c", LATE.format(self.late_s)] if self.late_s else ["-m", "sayahead"]
-        command = [
-            sys.executable,
-            *entry,
-            "serve",
-            "--voice",
-            "heart",
-            "--port",
-            str(port),
-            "--log",
-            "json",
-        ]
-        self.flags = arguments
-        self.log = folder / f"log-{time.time_ns()}.txt"
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen([*command, *arguments], stderr=log)
-        while not (url := self._url()):
-            time.sleep(0.05)
-        self.http = url
-        self.port = int(url.rpartition(":")[2])
-
-    def _url(self) -> str:
-        """Where it listens for HTTP, as its log says; empty while it does not say so."""
-        told = self.log.read_text(encoding="utf-8")
-        for line in told.splitlines():
-            with contextlib.suppress(ValueError):
-                if (url := str(json.loads(line).get("url", ""))).startswith("http"):
-                    return url
-        if self.process.poll() is not None:
-            raise SystemExit(f"A server ended: {told[-500:]}")
-        return ""
-
-    @property
-    def processes(self) -> list[int]:
-        """Those that its supervisor has started."""
-        pid = self.process.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-        return [int(each) for each in children.split()]
-
-    def kill(self) -> None:
-        """As a crash, or the want of memory, does."""
-        os.kill(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-    def end(self) -> None:
-        """The end of the run."""
-        self.process.kill()
-        self.process.wait()
+    entry = ("-c", LATE.format(late["s"])) if late["s"] else ("-m", "sayahead")
+    return started("now", SOURCE, *arguments, entry=entry)
 
 
 async def written(words: list[str], pause_s: float) -> AsyncIterator[str]:
@@ -190,20 +143,24 @@ def by_client(**options: Any) -> Talk:
     return client
 
 
-async def conversation(
-    talk: Talk, urls: list[str], words: list[str], pause_s: float
-) -> dict[str, Any]:
-    """A text from its first word to its end: what was said, how often another server had to go on,
-    what it cost."""
+@dataclass(slots=True)
+class Heard:
+    """A text from its first word to its end."""
+
+    by: str
+    """Who held the conversation."""
+    complete: bool
+    """Whether every word was said once, in order."""
+    sound: Floats
+    note: Note
+
+
+async def conversation(talk: Talk, urls: list[str], words: list[str], pause_s: float) -> Heard:
+    """What is said of a text, how often another server had to go on, and what it cost."""
     note = Note()
     NOTE.set(note)
     said, sound = await talk(urls, words, pause_s)
-    return {
-        "by": getattr(talk, "__name__", ""),
-        "said": said == words,
-        "sound": sound,
-        **asdict(note),
-    }
+    return Heard(getattr(talk, "__name__", ""), said == words, sound, note)
 
 
 def talks(adapters: bool, conversations: int) -> list[Talk]:
@@ -214,52 +171,49 @@ def talks(adapters: bool, conversations: int) -> list[Talk]:
     import adapters as made
 
     made.use(Noting)
-    return [
-        *[by_client()] * conversations,
-        *[made.livekit, made.pipecat] * max(1, conversations // 4),
-    ]
+    others = [made.livekit, made.pipecat] * max(1, conversations // 4)
+    return [by_client()] * conversations + others
 
 
-def killed(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None) -> dict[str, Any]:
-    """One of two servers is killed under conversations."""
+def kill(servers: list[Version]) -> None:
+    """The server that holds most is killed."""
 
-    def kill(servers: list[Server]) -> None:
-        max(
-            servers, key=lambda server: int(httpx.get(f"{server.http}/ready").json()["taken"])
-        ).kill()
+    def taken(server: Version) -> int:
+        return int(httpx.get(f"{server.url}/ready").json()["taken"])
 
-    return moved(folder, held, 2, pause_s, whisper, kill)
+    max(servers, key=taken).stop()
 
 
-def updated(folder: Path, held: list[Talk], pause_s: float, whisper: Path | None) -> dict[str, Any]:
-    """Both servers give way to others, one after the other."""
-
-    def update(servers: list[Server]) -> None:
-        for number, server in enumerate(servers):
-            server.process.terminate()
-            server.process.wait()
-            servers[number] = Server(folder, *server.flags, port=server.port)
-
-    return moved(folder, held, 4, pause_s, whisper, update)
+def update(servers: list[Version]) -> None:
+    """Servers give way to others, one after the other."""
+    for number, server in enumerate(servers):
+        server.process.terminate()
+        server.process.wait()
+        servers[number] = serve(*server.arguments, "--port", str(server.port))
 
 
 PROCESSES = 4
 
 
-def calm(servers: list[Server]) -> None:
+def calm(servers: list[Version]) -> None:
     """Nothing happens to a server's processes."""
 
 
-def process_killed(servers: list[Server]) -> None:
+def children(servers: list[Version]) -> list[int]:
+    """Those that a server's supervisor has started."""
+    return [int(folder.name) for folder in servers[0].processes[1:]]
+
+
+def process_killed(servers: list[Version]) -> None:
     """One of them is killed."""
-    os.kill(servers[0].processes[0], signal.SIGKILL)
+    os.kill(children(servers)[0], signal.SIGKILL)
 
 
-def processes_replaced(servers: list[Server]) -> None:
+def processes_replaced(servers: list[Version]) -> None:
     """They give way to others, one after the other."""
-    for process in servers[0].processes:
+    for process in children(servers):
         os.kill(process, signal.SIGTERM)
-        while process in servers[0].processes or len(servers[0].processes) < PROCESSES:
+        while process in (now := children(servers)) or len(now) < PROCESSES:
             time.sleep(0.05)
 
 
@@ -273,28 +227,27 @@ def likeness(sound: Floats, undisturbed: Floats) -> float:
     return float(np.corrcoef(both[0], both[1])[0, 1])
 
 
-def transcribed(sounds: list[Floats], undisturbed: Floats, folder: Path) -> dict[str, Any]:
-    """What a recogniser hears of sounds, beside what it hears of the same text undisturbed."""
+def transcribed(heard: list[Heard], undisturbed: Floats, folder: Path) -> dict[str, Any]:
+    """What a recogniser hears of conversations, beside the same text undisturbed."""
     recognise = load_whisper(folder, threads=1)
     normalize = load_normalizer()
-    wanted, *heard = (
-        normalize(recognise(at_16khz(sound, 24000))).split() for sound in [undisturbed, *sounds]
+    wanted, *said = (
+        normalize(recognise(at_16khz(sound, 24000)))
+        for sound in [undisturbed, *(each.sound for each in heard)]
     )
-    changes = [
-        difflib.SequenceMatcher(None, wanted, words, autojunk=False).get_opcodes()
-        for words in heard
-    ]
-    differ = [max(j - i, m - k) for each in changes for kind, i, j, k, m in each if kind != "equal"]
-    return {"transcribed": len(heard), "words each": len(wanted), "words that differ": sum(differ)}
+    return {
+        "transcribed": len(said),
+        "words each": len(wanted.split()),
+        "words that differ": sum(word_errors(wanted, words).total for words in said),
+    }
 
 
 def moved(
-    folder: Path,
     held: list[Talk],
     repeats: int,
     pause_s: float,
     whisper: Path | None,
-    change: Callable[[list[Server]], None],
+    change: Callable[[list[Version]], None],
     *,
     processes: int = 1,
 ) -> dict[str, Any]:
@@ -304,8 +257,8 @@ def moved(
     undisturbed = load_voice("heart").synthesize(" ".join(words) + " ")
     limit = f"limits.sessions={2 * len(held)}"
     flags = ("--set", limit, "--set", "drain_s=1", "--processes", str(processes))
-    servers = [Server(folder, *flags) for _ in range(2 if processes == 1 else 1)]
-    urls = [server.http for server in servers]
+    servers = [serve(*flags) for _ in range(2 if processes == 1 else 1)]
+    urls = [server.url for server in servers]
 
     async def main() -> list[Any]:
         running = [asyncio.create_task(conversation(talk, urls, words, pause_s)) for talk in held]
@@ -315,48 +268,52 @@ def moved(
 
     ended = asyncio.run(main())
     for server in servers:
-        server.end()
-    return {"words each": len(words), "a word every s": pause_s} | found(
+        server.stop()
+    return {"words each": len(words), "a word every s": pause_s} | outcome(
         ended, undisturbed, whisper
     )
 
 
-def found(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[str, Any]:
-    """What became of conversations: their dictionaries, or what they failed with."""
-    heard = [each for each in ended if isinstance(each, dict)]
-    went_on = [each for each in heard if each["resumed"]]
-    stayed = [each for each in heard if not each["resumed"]]
-    differ = [abs(len(each["sound"]) - len(undisturbed)) / 24000 for each in heard]
-    sounds = [each["sound"] for each in heard]
+def outcome(ended: list[Any], undisturbed: Floats, whisper: Path | None) -> dict[str, Any]:
+    """What became of conversations: how they were heard, or what they failed with."""
+    heard = [each for each in ended if isinstance(each, Heard)]
+    resumed = [each for each in heard if each.note.resumed]
+    longest = max(abs(len(each.sound) - len(undisturbed)) for each in heard)
     return {
         "conversations": len(ended),
-        "every word once, in order": Counter(each["by"] for each in heard if each["said"]),
-        "went on elsewhere": Counter(each["by"] for each in went_on),
-        "errors": [repr(each) for each in ended if not isinstance(each, dict)],
-        "longest difference in length, s": round(max(differ), 3),
-        **(went(went_on, undisturbed) if went_on else {}),
-        "a player of those that stayed waited at once, the longest s": round(
-            max((each["longest_s"] for each in stayed), default=0.0), 3
-        ),
-        "and in all": [round(each["waited_s"], 3) for each in stayed],
-        **({"by ear": transcribed(sounds, undisturbed, whisper)} if whisper else {}),
+        "every word once, in order": Counter(each.by for each in heard if each.complete),
+        "went on elsewhere": Counter(each.by for each in resumed),
+        "errors": [repr(each) for each in ended if not isinstance(each, Heard)],
+        "longest difference in length, s": round(longest / 24000, 3),
+        **went(resumed, undisturbed),
+        **stayed([each.note for each in heard if not each.note.resumed]),
+        **({"by ear": transcribed(heard, undisturbed, whisper)} if whisper else {}),
     }
 
 
-def went(moved: list[dict[str, Any]], undisturbed: Floats) -> dict[str, Any]:
-    """How conversations went on with another server."""
-    gaps = [each["gap_s"] for each in moved]
+def stayed(notes: list[Note]) -> dict[str, Any]:
+    """How long players waited whose conversations went on with the same server."""
+    longest = max((note.longest_s for note in notes), default=0.0)
     return {
-        "their sound's correlation with the undisturbed, the least": round(
-            min(likeness(each["sound"], undisturbed) for each in moved), 3
-        ),
+        "a player of those that stayed waited at once, the longest s": round(longest, 3),
+        "and in all": [round(note.waited_s, 3) for note in notes],
+    }
+
+
+def went(heard: list[Heard], undisturbed: Floats) -> dict[str, Any]:
+    """How conversations went on with another server."""
+    if not heard:
+        return {}
+    gaps = [each.note.gap_s for each in heard]
+    likest = min(likeness(each.sound, undisturbed) for each in heard)
+    waited = statistics.median(each.note.waited_s for each in heard)
+    return {
+        "their sound's correlation with the undisturbed, the least": round(likest, 3),
         "between the last sound of one and the first of the other, median s": round(
             statistics.median(gaps), 3
         ),
         "the longest s": round(max(gaps), 3),
-        "a player without a buffer waited, median s": round(
-            statistics.median(each["waited_s"] for each in moved), 3
-        ),
+        "a player without a buffer waited, median s": round(waited, 3),
     }
 
 
@@ -383,13 +340,13 @@ def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dic
         f"--{name}={path}"
         for name, path in {**files, "certificate-key": folder / "key.pem"}.items()
     ]
-    server = Server(folder, *flags, "--set", f"limits.sessions={2 * conversations}")
+    server = serve(*flags, "--set", f"limits.sessions={2 * conversations}")
     refused = list[float]()
     served = set[str]()
 
     def status(key: str) -> int:
         answer = httpx.get(
-            f"{server.http}/v1/models", headers={"Authorization": f"Bearer {key}"}, verify=False
+            f"{server.url}/v1/models", headers={"Authorization": f"Bearer {key}"}, verify=False
         )
         return answer.status_code
 
@@ -406,7 +363,7 @@ def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dic
 
     async def main() -> list[Any]:
         talk = by_client(key="key-that-stays", resume=False)
-        held = [conversation(talk, [server.http], WORDS, pause_s) for _ in range(conversations)]
+        held = [conversation(talk, [server.url], WORDS, pause_s) for _ in range(conversations)]
         running = [asyncio.create_task(each) for each in held]
         await asyncio.sleep(10.0)
         for number in range(1, times + 1):
@@ -416,12 +373,12 @@ def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dic
         return list(await asyncio.gather(*running, return_exceptions=True))
 
     ended = asyncio.run(main())
-    server.end()
+    server.stop()
     del os.environ["SSL_CERT_FILE"]
     return {
         "a word every s": pause_s,
         "conversations": conversations,
-        "said to their end": sum(isinstance(each, dict) and each["said"] for each in ended),
+        "said to their end": sum(isinstance(each, Heard) and each.complete for each in ended),
         "changes of keys, lexicon and certificate": times,
         "certificates seen": len(served),
         "a revoked key was refused after, median s": round(statistics.median(refused), 3),
@@ -431,66 +388,37 @@ def changed(folder: Path, conversations: int, times: int, pause_s: float) -> dic
 
 def main() -> None:
     """Run all, and print or write the figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--json", type=Path)
+    # A pause between words as one speaks; how late sound may be where others come; a tenth of the
+    # size, to see that it runs.
+    parser = options(__doc__, "json", adapters=False, pause=0.35, late=0.0, small=False)
     parser.add_argument("--only", help="one of the runs, by its name")
-    parser.add_argument(
-        "--whisper", type=Path, help="a folder of Whisper's, to transcribe what was heard"
-    )
-    parser.add_argument(
-        "--adapters", action="store_true", help="of those for LiveKit and Pipecat, too"
-    )
-    parser.add_argument(
-        "--pause",
-        type=float,
-        default=0.35,
-        metavar="S",
-        help="between words (default: as one speaks)",
-    )
-    parser.add_argument(
-        "--late",
-        type=float,
-        default=0.0,
-        metavar="S",
-        help="how late sound may be where others come",
-    )
-    parser.add_argument(
-        "--small", action="store_true", help="a tenth of the size, to see that it runs"
-    )
-    arguments = parser.parse_args()
-    part = 10 if arguments.small else 1
-    Server.late_s = arguments.late
-    held = talks(arguments.adapters, max(2, 20 // part))
+    parser.add_argument("--whisper", type=Path, help="a folder of Whisper's, to transcribe with")
+    asked = parser.parse_args()
+    part = 10 if asked.small else 1
+    late["s"] = asked.late
+    held = talks(asked.adapters, max(2, 20 // part))
     many = [by_client(resume=True)] * (100 // part)
     runs: dict[str, Callable[[Path], dict[str, Any]]] = {
-        "killed": lambda folder: killed(folder, held, arguments.pause, arguments.whisper),
-        "updated": lambda folder: updated(folder, held, arguments.pause, arguments.whisper),
+        "killed": lambda _: moved(held, 2, asked.pause, asked.whisper, kill),
+        "updated": lambda _: moved(held, 4, asked.pause, asked.whisper, update),
         **{
-            change.__name__: lambda folder, change=change: moved(  # type: ignore[misc]
-                folder, many, 2, arguments.pause, None, change, processes=PROCESSES
+            change.__name__: lambda _, change=change: moved(  # type: ignore[misc]
+                many, 2, asked.pause, None, change, processes=PROCESSES
             )
             for change in (calm, process_killed, processes_replaced)
         },
-        "changed": lambda folder: changed(
-            folder, 100 // part, max(2, 10 // part), 4 * arguments.pause
-        ),
+        "changed": lambda folder: changed(folder, 100 // part, max(2, 10 // part), 4 * asked.pause),
     }
-    figures: dict[str, Any] = {"machine": f"{platform.machine()}, {os.cpu_count()} cores"}
-    if arguments.json and arguments.json.exists():
-        figures = json.loads(arguments.json.read_text(encoding="utf-8")) | figures
+    machine = f"{platform.machine()}, {os.cpu_count()} cores"
+    figures = kept(asked.json) | {"machine": machine}
     for name, run in runs.items():
-        if arguments.only in (None, name):
+        if asked.only in (None, name):
             with tempfile.TemporaryDirectory() as folder:
-                load = {
-                    "admitted while late by, s": arguments.late,
-                    "load": round(os.getloadavg()[0], 1),
-                }
-                figures[name] = run(Path(folder)) | load
+                load = round(os.getloadavg()[0], 1)
+                about = {"admitted while late by, s": asked.late, "load": load}
+                figures[name] = run(Path(folder)) | about
             print(name, json.dumps(figures[name], indent=1), flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    keep_figures(figures, asked.json)
 
 
 if __name__ == "__main__":

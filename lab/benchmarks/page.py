@@ -1,75 +1,48 @@
 """The picture of the page in the README: after a race, a text read incrementally as a person talks.
 
-    python lab/benchmarks/page.py docs/page.png [--width 1180] [--height 1600] [--scale 2] [--dark]
+    python lab/benchmarks/page.py docs/page.png
 
 A server of its own with the default voice, a headless chromium (SAYAHEAD_CHROMIUM, or on PATH)
 driven by Playwright. All numbers in the picture are what the page measured while it was taken."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import shutil
-import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
+from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+from sayahead.voice import load_voice
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from support.browser import chromium
+from support.servers import serving
+
+from sayahead_lab.results import options
 
 SHOWN = (
     "Text comes in word by word, from a keyboard or a language model, and speech follows a word"
     " behind."
 )
 UNTIL = "language"
-PORT = 8765
 
 
 def main() -> None:
     """Take the picture."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser = options(__doc__)
     parser.add_argument("output", metavar="PNG")
-    parser.add_argument("--width", type=int, default=1180)
-    parser.add_argument("--height", type=int, default=1600)
-    parser.add_argument("--scale", type=float, default=2)
-    parser.add_argument("--dark", action="store_true")
     args = parser.parse_args()
-    chromium = os.environ.get("SAYAHEAD_CHROMIUM") or shutil.which("chromium")
-    if not chromium:
-        sys.exit("No chromium is on PATH, and SAYAHEAD_CHROMIUM names none.")
-    server = subprocess.Popen([sys.executable, "-m", "sayahead", "serve", "--port", str(PORT)])
-    try:
-        wait()
-        with sync_playwright() as playwright:
-            root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-            browser = playwright.chromium.launch(executable_path=chromium, args=root)
-            page = browser.new_page(
-                viewport={"width": args.width, "height": args.height},
-                device_scale_factor=args.scale,
-                color_scheme="dark" if args.dark else "light",
-                # A word that is no longer spoken is not seen fading.
-                reduced_motion="reduce",
-                permissions=["clipboard-read", "clipboard-write"],
-            )
-            page.goto(f"http://127.0.0.1:{PORT}/")
-            use(page)
-            page.screenshot(path=args.output, full_page=True)
-            browser.close()
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def wait() -> None:
-    """Until the server is ready."""
-    for _ in range(600):
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/ready"):
-                return
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.1)
-    sys.exit("The server does not start.")
+    with serving(voice=load_voice("heart")) as running, chromium() as browser:
+        page = browser.new_page(
+            viewport={"width": 1180, "height": 1600},
+            device_scale_factor=2,
+            # A word that is no longer spoken is not seen fading.
+            reduced_motion="reduce",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        page.goto(running.http)
+        use(page)
+        page.screenshot(path=args.output, full_page=True)
 
 
 def use(page: Page) -> None:

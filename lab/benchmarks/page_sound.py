@@ -28,13 +28,14 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from output import options
 from sayahead import load_voice
 from sayahead.sound.formats import ENCODINGS, AudioFormat
 from support.browser import chromium
 from support.firefox import firefox
 from support.player_page import INDEX, PLACE, agent
 from support.servers import Running, serving
+
+from sayahead_lab.results import keep_figures, options
 
 TEXT = (
     "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free"
@@ -186,13 +187,11 @@ def measure(browsers: Sequence[str], count: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure, and write the rows."""
-    parser = options(__doc__)
-    parser.add_argument("--out", type=Path, default=Path("lab/benchmarks/results/page_sound.json"))
-    parser.add_argument("--count", type=int, default=9)
+    parser = options(__doc__, count=9, out=Path("lab/benchmarks/results/page_sound.json"))
     parser.add_argument("--browsers", nargs="+", choices=BROWSERS, default=list(BROWSERS))
     args = parser.parse_args()
     rows = measure(args.browsers, args.count)
-    args.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    keep_figures(rows, args.out)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from output import options
 from sayahead.voices.write import write_voice
 
-from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.results import options
+from sayahead_lab.scripts import texts_at
 from sayahead_lab.training.graph.builder import Range
 from sayahead_lab.training.heart.export import decoder_graph, export
 from sayahead_lab.training.heart.quantization import load_ranges, observe, save_ranges
@@ -45,17 +44,14 @@ def sealed(folder: Path) -> None:
     write_voice(folder, config, [folder / name for name in config["files"]])
 
 
-def main() -> int:
-    parser = options(__doc__)
+def main() -> None:
+    parser = options(__doc__, "texts", settings=Path("lab/recipes/heart/voice.toml"), count=16)
     parser.add_argument("ranges", type=Path, help="the file to write")
-    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument(
         "--acoustic", type=Path, help="a run of the task heart or heart-memory, or a trained voice"
     )
-    parser.add_argument("--settings", type=Path, default=Path("lab/recipes/heart/voice.toml"))
-    parser.add_argument("--count", type=int, default=16)
     arguments = parser.parse_args()
-    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
+    texts = texts_at(arguments.texts, arguments.count)
     with tempfile.TemporaryDirectory() as passing:
         if arguments.acoustic is not None and (arguments.acoustic / "voice.json").is_file():
             shutil.copytree(arguments.acoustic, passing, dirs_exist_ok=True)
@@ -78,8 +74,7 @@ def main() -> int:
             merged = observe(Path(passing), [("", text) for text in texts])
     save_ranges(merged, arguments.ranges)
     print(f"{len(merged)} ranges of {len(texts)} texts: {arguments.ranges}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -14,8 +14,8 @@ tells whether something is violated.
 
 from __future__ import annotations
 
-import argparse
 import html
+import itertools
 import json
 import random
 import re
@@ -24,7 +24,7 @@ import sys
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,8 @@ from sayahead.types import Word
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support import form_values, forms
+
+from sayahead_lab.results import Rows, keep, options, table
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "da")
 PACKAGES = {"en": "en-us", "pt": "pt-br"}
@@ -282,41 +284,33 @@ def revision() -> str:
     return subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def table(rows: Sequence[dict[str, Any]], size: str) -> str:
+def full_table(rows: Sequence[dict[str, Any]], size: str) -> list[str]:
     """The results as Markdown; ``size``: the options that say how much is read."""
-    lines = [
-        "# Reading at full size",
-        "",
-        f"Command: `python lab/benchmarks/reading_full.py MANUALS {size}`",
-        "",
-        "| part | language | texts | characters | violations | revision |",
-        "|---|---|--:|--:|---|---|",
-    ]
+    cells = Rows()
     for row in rows:
-        what = (
-            ", ".join(f"{rule}: {count}" for rule, count in sorted(row["violations"].items()))
-            or "0"
-        )
-        sizes = f"{row['texts']:,} | {row['characters']:,}"
-        lines.append(
-            f"| {row['part']} | {row['language']} | {sizes} | {what} | {row['revision']} |"
-        )
-    return "\n".join(lines) + "\n"
+        broken = ", ".join(f"{rule}: {count}" for rule, count in sorted(row["violations"].items()))
+        sizes = [f"{row['texts']:,}", f"{row['characters']:,}"]
+        cells.append([row["part"], row["language"], *sizes, broken or "0", row["revision"]])
+    command = f"Command: `python lab/benchmarks/reading_full.py MANUALS {size}`"
+    heading = "part|language|texts|characters|violations|revision"
+    return ["# Reading at full size", "", command, "", *table(heading, cells, words=2)]
+
+
+def append(path: Path, lines: Iterable[str]) -> None:
+    """Write lines at the end of a file."""
+    with path.open("a", encoding="utf-8") as opened:
+        opened.writelines(f"{line}\n" for line in lines)
+
+
+SIZES = {"generated": 100_000, "characters": 1_000_000, "fuzz": 1_000_000}
+"""Generated texts and characters of prose of a language; hurtful inputs of all languages."""
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = options(
+        __doc__, languages=",".join(LANGUAGES), parts=",".join(PARTS), out=OUT, **SIZES
     )
     parser.add_argument("manuals", type=Path)
-    parser.add_argument("--languages", default=",".join(LANGUAGES))
-    parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--generated", type=int, default=100_000, help="texts of a language")
-    parser.add_argument("--characters", type=int, default=1_000_000, help="of prose of a language")
-    parser.add_argument(
-        "--fuzz", type=int, default=1_000_000, help="inputs of all languages together"
-    )
-    parser.add_argument("-o", "--out", type=Path, default=OUT)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     size = Size(arguments.generated, arguments.characters, -(-arguments.fuzz // len(LANGUAGES)))
@@ -324,30 +318,29 @@ def main() -> int:
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
     done = {(row["part"], row["language"]) for row in rows}
-    for name in arguments.parts.split(","):
-        for language in arguments.languages.split(","):
-            if (name, language) in done or (
-                name == "generated" and language not in forms.LANGUAGES
-            ):
-                continue
-            part = PARTS[name](language, size, arguments.manuals)
-            row = {
+    asked = itertools.product(arguments.parts.split(","), arguments.languages.split(","))
+    for name, language in asked:
+        known = name != "generated" or language in forms.LANGUAGES
+        if (name, language) in done or not known:
+            continue
+        part = PARTS[name](language, size, arguments.manuals)
+        rows.append(
+            {
                 "part": name,
                 "language": language,
                 "texts": part.texts,
                 "characters": part.characters,
+                "violations": dict(part.violations),
+                "revision": revision(),
             }
-            rows.append(row | {"violations": dict(part.violations), "revision": revision()})
-            with kept.open("a", encoding="utf-8") as opened:
-                opened.write(json.dumps(rows[-1]) + "\n")
-            with (arguments.out / "full.txt").open("a", encoding="utf-8") as opened:
-                opened.writelines(f"{example}\n" for example in part.examples)
-            print(name, language, f"{part.texts:,} texts", dict(part.violations), flush=True)
-    options = ("generated", "characters", "fuzz")
-    sizes = " ".join(f"--{name} {getattr(arguments, name)}" for name in options)
+        )
+        append(kept, [json.dumps(rows[-1])])
+        append(arguments.out / "full.txt", part.examples)
+        print(name, language, f"{part.texts:,} texts", dict(part.violations), flush=True)
+    sizes = " ".join(f"--{name} {getattr(arguments, name)}" for name in SIZES)
     order = [*PARTS]
     rows.sort(key=lambda row: (order.index(row["part"]), LANGUAGES.index(row["language"])))
-    (arguments.out / "full.md").write_text(table(rows, sizes), encoding="utf-8")
+    keep(full_table(rows, sizes), arguments.out / "full.md")
     return int(any(row["violations"] for row in rows))
 
 

@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from output import options
 from sayahead.text.classes import CLASSES
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
@@ -24,6 +23,8 @@ from sayahead.text.reading.trace import traced
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 from support import readings  # noqa: E402
+
+from sayahead_lab.results import Rows, options, table, tell  # noqa: E402
 
 TABLE = Path(__file__).parent / "results" / "reading" / "waits.md"
 LANGUAGES = "en,de,fr,es,it,pt,nl,pl,sv,da"
@@ -59,13 +60,13 @@ def waits(language: str) -> Iterator[tuple[str, int, str]]:
                 yield kinds[end], at - end, text[:at]
 
 
-def table(languages: list[str]) -> list[str]:
+def waits_table(languages: list[str]) -> list[str]:
     """The lines of the table."""
     found: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for language in languages:
         for kind, wait, text in waits(language):
             found[kind].append((wait, text))
-    lines = ["| class | words | mean wait | longest |", "|---|--:|--:|---|"]
+    rows = Rows()
     for kind in CLASSES:
         some = found[kind]
         if kind in SILENT or not some:
@@ -74,19 +75,14 @@ def table(languages: list[str]) -> list[str]:
         shown = re.sub(r"[|`\n]", " ", text[-28:]).strip()
         mean = sum(wait for wait, _ in some) / len(some)
         link = f"[{kind}](../../../../src/sayahead/text/classes/{kind}.rules)"
-        lines.append(f"| {link} | {len(some):,} | {mean:.2f} | {most}: `{shown}` |")
-    return lines
+        rows.append([link, f"{len(some):,}", f"{mean:.2f}", f"{most}: `{shown}`"])
+    return table("class|words|mean wait|longest", rows)
 
 
 def main() -> None:
-    parser = options(__doc__)
-    parser.add_argument("--languages", default=LANGUAGES)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    lines = "\n".join(table(arguments.languages.split(","))) + "\n"
-    print(lines, end="")
-    if arguments.write:
-        TABLE.write_text(lines, encoding="utf-8")
+    arguments = options(__doc__, languages=LANGUAGES, write=False).parse_args()
+    lines = waits_table(arguments.languages.split(","))
+    tell(lines, TABLE if arguments.write else None)
 
 
 if __name__ == "__main__":

@@ -11,11 +11,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 HANDSHAKE = (
@@ -29,10 +32,16 @@ class Version:
     """A server that runs."""
 
     name: str
-    port: int
+    url: str
     process: subprocess.Popen[str]
+    arguments: tuple[str, ...] = ()
     events: Counter[str] = field(default_factory=Counter)
     """Lines of its log by level and event."""
+
+    @property
+    def port(self) -> int:
+        """The port of its URL."""
+        return int(self.url.rpartition(":")[2])
 
     @property
     def processes(self) -> list[Path]:
@@ -84,6 +93,37 @@ class Version:
         self.process.wait()
 
 
+class Health:
+    """Asks for /health and /ready again and again, on a thread, while inside."""
+
+    def __init__(self, port: int) -> None:
+        self.took_s = list[float]()
+        """How long each answer about its health took."""
+        self.ready = list[bool]()
+        self._url = f"http://127.0.0.1:{port}"
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+
+    def __enter__(self) -> Health:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _ask(self) -> None:
+        with httpx.Client(base_url=self._url, timeout=10) as http:
+            while not self._over.wait(0.2):
+                begin = time.perf_counter()
+                try:
+                    http.get("/health").raise_for_status()
+                    self.took_s.append(time.perf_counter() - begin)
+                    self.ready.append(http.get("/ready").is_success)
+                except httpx.HTTPError:
+                    self.took_s.append(10.0)
+
+
 def stat(folder: Path) -> list[str]:
     """What the system tells of a process, from its state on."""
     return (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
@@ -94,27 +134,17 @@ def started(
     source: Path = SOURCE,
     *arguments: str,
     limits: Iterable[tuple[int, int]] = (),
+    entry: Sequence[str] = ("-m", "sayahead"),
 ) -> Version:
     """A server of the version in a source folder, on a port of its own; ``limits`` are those of
-    ``resource``."""
+    ``resource``, ``entry`` is what Python runs."""
 
     def limit() -> None:
         for kind, most in limits:
             resource.setrlimit(kind, (most, most))
 
-    command = [
-        sys.executable,
-        "-m",
-        "sayahead",
-        "serve",
-        "--port",
-        "0",
-        "--log",
-        "json",
-        "--voice",
-        "heart",
-        *arguments,
-    ]
+    fixed = "serve --port 0 --log json --voice heart".split()
+    command = [sys.executable, *entry, *fixed, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(source)}
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=limit
@@ -123,7 +153,7 @@ def started(
     for line in process.stderr:
         row = json.loads(line)
         if row["event"] == "listening" and row["url"].startswith("http"):
-            version = Version(name, int(row["url"].rsplit(":", 1)[1]), process)
+            version = Version(name, row["url"], process, arguments)
             # A pipe that nobody reads would stop the server.
             threading.Thread(target=count, args=(version,), daemon=True).start()
             return version
@@ -148,9 +178,14 @@ def event(kind: str, **rest: Any) -> str:
 
 
 def frame(message: str | bytes, *, opcode: int = 1) -> bytes:
-    """A masked WebSocket frame; the mask is 0."""
+    """A masked WebSocket frame of any size; the mask is 0."""
     data = message.encode() if isinstance(message, str) else message
-    size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + len(data).to_bytes(2, "big")
+    if len(data) < 126:
+        size = bytes([0x80 | len(data)])
+    elif len(data) < 1 << 16:
+        size = b"\xfe" + len(data).to_bytes(2, "big")
+    else:
+        size = b"\xff" + len(data).to_bytes(8, "big")
     return bytes([0x80 | opcode]) + size + bytes(4) + data
 
 

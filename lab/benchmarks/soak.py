@@ -24,15 +24,15 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import options
 from sayahead.client import AsyncClient, ServerError
 from sayahead.engine.onnx import cores
 from sayahead.voice import Voice, load_voice
 from served import Version, event, frame, opened, started
+
+from sayahead_lab.results import keep, keep_figures, options, table
 
 ANSWERS = (
     (
@@ -157,102 +157,56 @@ class Soak:
 
     async def be_rude(self, until: float, every_s: float) -> None:
         """Rude clients, one after another, in threads of their own."""
-        acts = (abandon, garbage, pings, silent, long_head, flushes, contexts, signs, never_reads)
         while time.monotonic() < until:
-            act = self.random.choice(acts)
+            act = self.random.choice([*RUDE])
             with contextlib.suppress(OSError):
-                await asyncio.to_thread(act, self.version.port)
-            self.minute.rude[act.__name__] += 1
+                await asyncio.to_thread(be_rude, self.version.port, act)
+            self.minute.rude[act] += 1
             await asyncio.sleep(every_s)
 
 
 def spoken(voice: Voice, text: str) -> float:
     """Processor seconds of an answer for a second of its sound."""
     start_s = time.thread_time()
-    session = voice.session()
-    samples = 0
-    for word in text.split():
-        session.push(word + " ")
-        samples += sum(len(chunk.samples) for chunk in session.chunks())
-    session.finish()
-    samples += sum(len(chunk.samples) for chunk in session.chunks())
+    words = (f"{word} " for word in text.split())
+    samples = sum(len(chunk.samples) for chunk in voice.stream(words))
     return (time.thread_time() - start_s) * voice.sample_rate / samples
 
 
-def abandon(port: int) -> None:
-    """Leaves in the middle of a word, without a goodbye."""
+def append(text: str, **more: str) -> bytes:
+    return frame(event("input_text.append", text=text, **more))
+
+
+RUDE: dict[str, tuple[bytes, float]] = {
+    "leaves in the middle of a word": (append("Hello there, how are you to"), 0.2),
+    "sends what is no message": (frame('{"type": "no.such"}') + frame("{"), 0.2),
+    "pings without reading": (frame(b"x" * 100, opcode=9) * 20_000, 0.0),
+    "says nothing": (b"", 2.0),
+    "flushes without end": (frame(event("input_text.flush", flush_id="x" * 1000)) * 500, 0.0),
+    "opens texts and cancels them": (
+        b"".join(
+            append("Hello there, ", context_id=str(n))
+            + frame(event("input_text.cancel", context_id=str(n)))
+            for n in range(40)
+        ),
+        0.5,
+    ),
+    "writes words that are long to say": (append(("≤" * 60 + " ") * 5), 1.0),
+    "asks for speech and does not read it": (
+        append("The quick brown fox jumps over the lazy dog. " * 20) * 4,
+        3.0,
+    ),
+}
+"""What rude clients send, and how many seconds later they are gone without a goodbye."""
+
+
+def be_rude(port: int, act: str) -> None:
+    """One of RUDE."""
+    message, stays_s = RUDE[act]
     with opened(port) as peer:
-        peer.sendall(frame(event("input_text.append", text="Hello there, how are you to")))
-        time.sleep(0.2)
+        peer.sendall(message)
+        time.sleep(stays_s)
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
-
-
-def garbage(port: int) -> None:
-    """Sends what is no message."""
-    for message in ("{", "[1", '{"type": 1}', '{"type": "no.such"}', "\0" * 99):
-        with opened(port) as peer:
-            peer.sendall(frame(message))
-            peer.recv(4096)
-
-
-def pings(port: int) -> None:
-    """Pings without reading."""
-    with opened(port) as peer:
-        end = time.monotonic() + 1.0
-        while time.monotonic() < end:
-            peer.sendall(frame(b"x" * 100, opcode=9) * 20)
-
-
-def silent(port: int) -> None:
-    """Connects and says nothing."""
-    with opened(port):
-        time.sleep(2.0)
-
-
-def long_head(port: int) -> None:
-    """Headers without end."""
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as peer:
-        peer.sendall(b"GET /health HTTP/1.1\r\n")
-        for n in range(2000):
-            peer.sendall(b"X-%d: " % n + b"a" * 200 + b"\r\n")
-
-
-def flushes(port: int) -> None:
-    """Flushes without end."""
-    with opened(port) as peer:
-        for _ in range(50):
-            peer.sendall(frame(event("input_text.flush", flush_id="x" * 1000)) * 10)
-
-
-def contexts(port: int) -> None:
-    """Opens texts and cancels them."""
-    with opened(port) as peer:
-        for n in range(40):
-            peer.sendall(frame(event("input_text.append", context_id=str(n), text="Hello there, ")))
-            peer.sendall(frame(event("input_text.cancel", context_id=str(n))))
-        time.sleep(0.5)
-
-
-def signs(port: int) -> None:
-    """A text whose words are long to say."""
-    with opened(port) as peer:
-        peer.sendall(frame(event("input_text.append", text=("≤" * 60 + " ") * 5)))
-        time.sleep(1.0)
-
-
-def never_reads(port: int) -> None:
-    """Asks for speech and does not read it."""
-    with opened(port) as peer:
-        for _ in range(4):
-            peer.sendall(
-                frame(
-                    event(
-                        "input_text.append",
-                        text="The quick brown fox jumps over the lazy dog. " * 20,
-                    )
-                )
-            )
-        time.sleep(3.0)
 
 
 async def soak(
@@ -273,17 +227,16 @@ async def soak(
         await asyncio.sleep(max(0.0, start_s + 60 * n - time.monotonic()))
         minute = run.minute
         run.minute = Minute()
-        p50, p95 = (np.percentile(minute.waits or [0.0], q) * 1000 for q in (50, 95))
-        row: dict[str, Any] = {
+        p50, p95 = (round(1000 * float(q)) for q in np.percentile(minute.waits or [0.0], (50, 95)))
+        before = counted
+        counted = await asyncio.to_thread(counters, version)
+        row = {
             "minute": n,
             "rss_mb": round(version.rss_mb, 1),
             "descriptors": version.descriptors,
-        }
-        row |= {"p50_ms": round(float(p50)), "p95_ms": round(float(p95))}
-        before = counted
-        counted = await asyncio.to_thread(counters, version)
-        row |= costs({name: counted[name] - before[name] for name in counted}, minute.control)
-        row |= {
+            "p50_ms": p50,
+            "p95_ms": p95,
+            **costs({name: counted[name] - before[name] for name in counted}, minute.control),
             "load": round(os.getloadavg()[0], 1),
             "turns": dict(minute.outcomes),
             "rude": dict(minute.rude),
@@ -315,17 +268,17 @@ def costs(spent: dict[str, float], control: list[float]) -> dict[str, float | No
         return round(part / whole, digits) if whole else None
 
     usual_s = float(np.mean(control)) if control else 0.0
-    first_s = over(spent["first_computing_s"], spent["firsts"], 6)
-    step_s = over(spent["computing_s"], spent["audio_s"], 6)
+    first_s = over(spent["first_computing_s"], spent["firsts"], 6) or 0.0
+    step_s = over(spent["computing_s"], spent["audio_s"], 6) or 0.0
     return {
         "cores": round(spent["processor_s"] / 60, 2),
         "audio_s": round(spent["audio_s"], 1),
-        "first_computing_ms": over(1000 * (first_s or 0.0), 1.0, 2),
-        "computing_ms_per_s": over(1000 * (step_s or 0.0), 1.0, 2),
+        "first_computing_ms": round(1000 * first_s, 2),
+        "computing_ms_per_s": round(1000 * step_s, 2),
         "server_ms_per_s": over(1000 * spent["processor_s"], spent["audio_s"], 2),
-        "control_ms_per_s": over(1000 * usual_s, 1.0, 2),
-        "first_of_control": over(first_s or 0.0, usual_s, 4),
-        "computing_of_control": over(step_s or 0.0, usual_s, 4),
+        "control_ms_per_s": round(1000 * usual_s, 2),
+        "first_of_control": over(first_s, usual_s, 4),
+        "computing_of_control": over(step_s, usual_s, 4),
     }
 
 
@@ -353,35 +306,26 @@ def drift(rows: list[dict[str, Any]], column: str) -> dict[str, float]:
     }
 
 
-def table(drifts: dict[str, dict[str, float]]) -> str:
+def drift_table(drifts: dict[str, dict[str, float]]) -> list[str]:
     """The drifts as Markdown."""
-    lines = ["| processor time | mean | change in an hour | 95 % interval |", "|---|--:|--:|--:|"]
-    for name, label in RATES.items():
-        row = drifts[name]
-        lines.append(
-            f"| {label} | {row['mean']:g} | {row['slope']:+.1f} % | {row['low']:+.1f} to"
-            f" {row['high']:+.1f} % |"
-        )
-    return "\n".join(lines) + "\n"
+    rows = [
+        [
+            label,
+            f"{drifts[name]['mean']:g}",
+            f"{drifts[name]['slope']:+.1f} %",
+            f"{drifts[name]['low']:+.1f} to {drifts[name]['high']:+.1f} %",
+        ]
+        for name, label in RATES.items()
+    ]
+    return table("processor time|mean|change in an hour|95 % interval", rows)
 
 
 def main() -> None:
     """Run the soak, and write its files."""
-    parser = options(__doc__)
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument(
-        "--talkers",
-        type=int,
-        help="concurrent conversations (default: half of the server's places)",
-    )
-    parser.add_argument(
-        "--every", type=float, default=2.0, help="seconds between rude clients (default: 2)"
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, help="FILE without ending: FILE.json, FILE.md"
-    )
-    arguments = parser.parse_args()
-    talkers = arguments.talkers or 8 * cores()
+    # Half of the server's places talk; a rude client comes every so many seconds.
+    defaults = {"minutes": 60.0, "talkers": 8 * cores(), "every": 2.0}
+    arguments = options(__doc__, "out", **defaults).parse_args()
+    talkers = arguments.talkers
     version = started()
     try:
         begin_mb = version.rss_mb
@@ -399,15 +343,12 @@ def main() -> None:
         "after": after,
         "turns": dict(total),
     }
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     log: dict[str, Any] = {"log": dict(version.events)}
     if len(rows) >= SETTLED + FEWEST:
         drifts = {name: drift(rows, name) for name in RATES}
         log["drift"] = drifts
-        arguments.out.with_suffix(".md").write_text(table(drifts), "utf-8")
-    arguments.out.with_suffix(".json").write_text(
-        json.dumps(data | log | {"rows": rows}, indent=1) + "\n", "utf-8"
-    )
+        keep(drift_table(drifts), arguments.out.with_suffix(".md"))
+    keep_figures(data | log | {"rows": rows}, arguments.out.with_suffix(".json"))
 
 
 if __name__ == "__main__":

@@ -9,19 +9,14 @@ errors are those of Whisper. With ``--styles``, the others stay as they are in t
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
-from typing import Any
-
 import numpy as np
-from output import options
 from sayahead import Voice, load_voice
 from sayahead.text.styles.table import STYLES
 from sayahead.types import Floats
 
 from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper
 from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.results import keep_figures, kept, options
 
 TEXTS = (
     "I can hear you over there, and the weather is really nice today.",
@@ -51,21 +46,15 @@ def pitches(samples: Floats) -> Floats:
     return np.array(found, np.float32)
 
 
-def main() -> int:
-    """Measure; the exit code."""
-    parser = options(__doc__)
-    parser.add_argument(
-        "--whisper", required=True, help="folder of a Whisper model for faster-whisper"
-    )
-    parser.add_argument("--json", type=Path)
+def main() -> None:
+    """Measure."""
+    parser = options(__doc__, "whisper", "json")
     parser.add_argument("--styles", nargs="+", default=list(STYLES), choices=STYLES, metavar="NAME")
     arguments = parser.parse_args()
     voice = load_voice("heart")
     hear = load_whisper(arguments.whisper, threads=1)
     normal = load_normalizer()
-    results: dict[str, Any] = {"sentences": len(TEXTS), "styles": {}}
-    if arguments.json and arguments.json.exists():
-        results = json.loads(arguments.json.read_text(encoding="utf-8"))
+    results = kept(arguments.json) or {"sentences": len(TEXTS), "styles": {}}
     plain = [said(voice, "normal", text) for text in TEXTS]
     for name in arguments.styles:
         sounds = plain if name == "normal" else [said(voice, name, text) for text in TEXTS]
@@ -76,9 +65,7 @@ def main() -> int:
         )
         results["styles"][name] = figures(plain, sounds) | {"words_wrong": wrong}
         print(name, results["styles"][name], flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    return 0
+    keep_figures(results, arguments.json)
 
 
 def said(voice: Voice, style: str, text: str) -> Floats:
@@ -104,4 +91,4 @@ def figures(plain: list[Floats], sounds: list[Floats]) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

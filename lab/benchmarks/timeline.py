@@ -10,13 +10,15 @@ differs."""
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from output import options
 from sayahead import Voice, load_voice
 from sayahead.research import LookaheadK, Policy, WaitAll
+
+from sayahead_lab.results import options
 
 TEXT = "Your train leaves from platform nine in twelve minutes, so there is time for a coffee."
 WIDTH = 1000
@@ -75,26 +77,20 @@ def play(voice: Voice, text: list[tuple[str, float]], policy: Policy) -> list[He
     return heard
 
 
-def boxes(words: list[Heard], y: int, scale: float, colour: str) -> list[str]:
-    """A row of words as rounded boxes on the time axis."""
-    out = []
+def boxes(words: list[Heard], y: int, scale: float, colour: str) -> Iterator[str]:
+    """A row of words as rounded boxes on the time axis, with the words that fit in."""
     for word in words:
         x = LEFT + word.begin_s * scale
         width = max(2.0, (word.end_s - word.begin_s) * scale - 1.5)
-        out.append(
-            f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="24" rx="3" fill="{colour}"/>'
-        )
+        yield f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="24" rx="3" fill="{colour}"/>'
         if len(word.text) * 5.4 < width:
-            out.append(label(x + width / 2, y + 16, word.text))
-    return out
+            inside = 'text-anchor="middle" font-size="10"'
+            yield label(x + width / 2, y + 16, word.text, "#fff", inside)
 
 
-def label(x: float, y: int, text: str) -> str:
-    """White letters around a place."""
-    return (
-        f'<text x="{x:.1f}" y="{y}" fill="#fff" font-size="10"'
-        f' text-anchor="middle">{escape(text)}</text>'
-    )
+def label(x: float, y: int, text: str, colour: str, more: str = "") -> str:
+    """Letters at a place, or around it."""
+    return f'<text x="{x:.1f}" y="{y}" fill="{colour}" {more}>{escape(text)}</text>'
 
 
 def picture(
@@ -103,58 +99,41 @@ def picture(
     """The whole figure as SVG."""
     last = max(words[-1].end_s for _, words, _ in rows)
     scale = (WIDTH - LEFT - 24) / last
-    height = TOP + ROW * (len(rows) + 1) + 62
-    out = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-            'font-family="system-ui, sans-serif" font-size="13">'
-        ),
-        f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-        (
-            f'<text x="20" y="28" fill="{INK}" font-size="16">A reply at {pace:g} tokens a'
-            " second</text>"
-        ),
-    ]
     bottom = TOP + ROW * (len(rows) + 1) + 8
+    font = 'font-family="system-ui, sans-serif" font-size="13"'
+    begins = [0.0, *(arrived for _, arrived in text)]
+    written = [
+        Heard(word.strip(), begin_s, arrived)
+        for begin_s, (word, arrived) in zip(begins, text, strict=False)
+    ]
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 54}" {font}>',
+        f'<rect width="{WIDTH}" height="{bottom + 54}" fill="#fff"/>',
+        label(20, 28, f"A reply at {pace:g} tokens a second", INK, 'font-size="16"'),
+        label(20, TOP + 17, "text in", MUTED),
+        *boxes(written, TOP, scale, "#9aa5b1"),
+    ]
     for second in range(int(last) + 1):
         x = LEFT + second * scale
         out.append(f'<path d="M{x:.1f} {TOP - 8}V{bottom}" stroke="#e3e7eb"/>')
-        out.append(
-            f'<text x="{x:.1f}" y="{bottom + 18}" fill="{MUTED}" text-anchor="middle">{second}'
-            " s</text>"
-        )
-    out.append(f'<text x="20" y="{TOP + 17}" fill="{MUTED}">text in</text>')
-    before = 0.0
-    for word, arrived in text:
-        x = LEFT + before * scale
-        width = (arrived - before) * scale - 1.5
-        out.append(
-            f'<rect x="{x:.1f}" y="{TOP}" width="{max(1.0, width):.1f}" height="24" rx="3"'
-            ' fill="#9aa5b1"/>'
-        )
-        if len(word) * 5.2 < width:
-            out.append(label(x + width / 2, TOP + 16, word.strip()))
-        before = arrived
+        out.append(label(x, bottom + 18, f"{second} s", MUTED, 'text-anchor="middle"'))
     for number, (name, words, colour) in enumerate(rows, start=1):
         y = TOP + ROW * number
-        out.append(f'<text x="20" y="{y + 17}" fill="{colour}">{escape(name)}</text>')
         x = LEFT + words[0].begin_s * scale
-        out.append(
-            f'<path d="M{LEFT} {y + 12}H{x - 4:.1f}" stroke="{colour}" stroke-dasharray="2 4"/>'
-        )
+        line = f'stroke="{colour}" stroke-dasharray="2 4"'
+        out.append(label(20, y + 17, name, colour))
+        out.append(f'<path d="M{LEFT} {y + 12}H{x - 4:.1f}" {line}/>')
         out += boxes(words, y, scale, colour)
     waits = ", ".join(
         f"{name}: first sound after {words[0].begin_s:.2f} s" for name, words, _ in rows
     )
-    out.append(f'<text x="20" y="{bottom + 44}" fill="{INK}">{escape(waits)}</text>')
+    out.append(label(20, bottom + 44, waits, INK))
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
 def main() -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, tokens_per_s=8.0, lookahead=1)
     parser.add_argument("svg", type=Path)
-    parser.add_argument("--tokens-per-s", type=float, default=8.0)
-    parser.add_argument("--lookahead", type=int, default=1)
     arguments = parser.parse_args()
     voice = load_voice()
     text = arrivals(TEXT, arguments.tokens_per_s)

@@ -19,15 +19,14 @@ trainings.json, and scores.jsonl.gz with what was counted in each sentence.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import options
 
 from sayahead_lab.eval.experiment.folder import read_experiment
-from sayahead_lab.eval.listening.quality import Row
+from sayahead_lab.eval.listening.quality import TRAINED, Row
 from sayahead_lab.eval.listening.score import read_rows
 from sayahead_lab.eval.measures.intervals import (
     Estimate,
@@ -39,26 +38,12 @@ from sayahead_lab.eval.measures.intervals import (
     quotient,
 )
 from sayahead_lab.eval.report.scores import SCORES, write_lines
+from sayahead_lab.results import Rows, keep, options, publish, table
 
 ENOUGH_SPEAKERS = 4
 """Speakers that a statement about others needs."""
 Trainings = dict[str, dict[str, Values]]
 """By row, then by training: (N, 2) sums of each sentence, to be divided."""
-
-
-def wrong_words(row: Row) -> tuple[float, float] | None:
-    return None if row.errors is None else (100 * row.errors.total, row.errors.words)
-
-
-def opinion(row: Row) -> tuple[float, float] | None:
-    return None if row.distillmos is None else (row.distillmos, 1.0)
-
-
-HEARD: dict[str, Callable[[Row], tuple[float, float] | None]] = {
-    "WER, %": wrong_words,
-    "DistillMOS": opinion,
-}
-"""Numerator and denominator of a sentence; None where nobody listened."""
 
 
 def trainings(parts: Mapping[str, Values]) -> Trainings:
@@ -76,7 +61,7 @@ def heard(read: Mapping[str, Sequence[Row]]) -> dict[str, Trainings]:
     if len({tuple(sorted(row.name for row in rows)) for rows in read.values()}) > 1:
         raise ValueError("The conditions did not all say the same sentences.")
     found = dict[str, Trainings]()
-    for title, measure in HEARD.items():
+    for title, (measure, _) in TRAINED.items():
         each = {
             name: [measure(row) for row in sorted(rows, key=lambda one: one.name)]
             for name, rows in read.items()
@@ -94,11 +79,6 @@ def failing(path: Path) -> Trainings:
     return trainings(
         {name: np.array(figures["any"], np.float64) * (100, 1) for name, figures in kept.items()}
     )
-
-
-def text(one: Estimate, *, signed: bool = False) -> str:
-    sign = "+" if signed else ""
-    return f"{one.value:{sign}.2f} ({one.low:{sign}.2f} to {one.high:{sign}.2f})"
 
 
 def listed(one: Estimate) -> list[float]:
@@ -119,7 +99,7 @@ def together(
     speakers = [speaker_of(name) for name in names]
     own = [float(quotient(one.sum(0))) for one in sums]
     whole = estimate_trained(sums, quotient, speakers=speakers)
-    cells = [str(len(names)), text(whole), ", ".join(f"{value:.2f}" for value in own)]
+    cells = [str(len(names)), f"{whole:.2f}", ", ".join(f"{value:.2f}" for value in own)]
     figures: dict[str, Any] = {
         "value": listed(whole),
         "trainings": dict(zip(names, own, strict=True)),
@@ -130,14 +110,14 @@ def together(
             continue
         others = np.stack([found[other][name] for name in names])
         less = difference_trained(sums, others, quotient, speakers=speakers)
-        cells.append(text(less, signed=True))
+        cells.append(f"{less:+.2f}")
         figures[f"less {other}"] = listed(less)
     return cells, figures
 
 
-def separately(found: Trainings, against: Sequence[str]) -> list[list[str]]:
+def separately(found: Trainings, against: Sequence[str]) -> Rows:
     """The cells of each training and row, with intervals over sentences."""
-    lines = list[list[str]]()
+    lines = Rows()
     for name in next(iter(found.values())):
         for row, of in found.items():
             if name not in of:
@@ -145,20 +125,20 @@ def separately(found: Trainings, against: Sequence[str]) -> list[list[str]]:
             less = [
                 "–"
                 if other == row
-                else text(difference(of[name], found[other][name], quotient), signed=True)
+                else f"{difference(of[name], found[other][name], quotient):+.2f}"
                 for other in against
             ]
-            lines.append([name, row, text(estimate(of[name], quotient)), *less])
+            lines.append([name, row, f"{estimate(of[name], quotient):.2f}", *less])
     return lines
 
 
 def tables(
     measures: Mapping[str, Trainings], against: Sequence[str]
-) -> tuple[str, str, dict[str, dict[str, Any]]]:
+) -> tuple[list[str], list[str], dict[str, dict[str, Any]]]:
     """All figures of all rows, together and of each training."""
-    less = [f"less {name}" for name in against]
-    whole = [["", "", "trainings", "together", "each", *less]]
-    each = [["", "training", "", "value", *less]]
+    less = "".join(f"|less {name}" for name in against)
+    whole = Rows()
+    each = Rows()
     figures = dict[str, dict[str, Any]]()
     for title, found in measures.items():
         for row in found:
@@ -169,15 +149,19 @@ def tables(
     named = {
         speaker_of(name) for found in measures.values() for row in found.values() for name in row
     }
-    return table(whole, 2) + caution(len(named)), table(each, 3), figures
+    return (
+        table(f"||trainings|together|each{less}", whole, words=2) + caution(len(named)),
+        table(f"|training||value{less}", each, words=3),
+        figures,
+    )
 
 
-def caution(speakers: int) -> str:
+def caution(speakers: int) -> list[str]:
     """What so few speakers cannot say; nothing of enough of them."""
     if speakers >= ENOUGH_SPEAKERS:
-        return ""
+        return []
     those = "this speaker" if speakers == 1 else f"these {speakers} speakers"
-    return f"\nIntervals are of {those}: too few to speak of others.\n"
+    return ["", f"Intervals are of {those}: too few to speak of others."]
 
 
 def keep_sums(path: Path, measures: Mapping[str, Trainings]) -> None:
@@ -191,14 +175,8 @@ def keep_sums(path: Path, measures: Mapping[str, Trainings]) -> None:
     write_lines(path, lines)
 
 
-def table(lines: Sequence[list[str]], words: int) -> str:
-    """Headings and lines, of which the first columns are words."""
-    marks = ["---"] * words + ["---:"] * (len(lines[0]) - words)
-    return "".join(f"| {' | '.join(line)} |\n" for line in [lines[0], marks, *lines[1:]])
-
-
 def main(given: Sequence[str] | None = None) -> None:
-    parser = options(__doc__)
+    parser = options(__doc__, "out")
     parser.add_argument("--heard", type=Path, action="append", default=[], help="a scored folder")
     parser.add_argument(
         "--segments", metavar="TITLE=FILE", action="append", default=[], help="failures.json"
@@ -206,7 +184,7 @@ def main(given: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--against", metavar="ROW", action="append", required=True, help="a row to compare with"
     )
-    parser.add_argument("-o", "--out", type=Path, required=True, help="where the tables go")
+
     arguments = parser.parse_args(given)
     read = {
         name: read_rows(folder / name)[0]
@@ -219,14 +197,9 @@ def main(given: Sequence[str] | None = None) -> None:
         for title, _, file in (one.partition("=") for one in arguments.segments)
     }
     whole, each, figures = tables(measures, arguments.against)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "trainings.md").write_text(whole, encoding="utf-8")
-    (arguments.out / "each.md").write_text(each, encoding="utf-8")
-    (arguments.out / "trainings.json").write_text(
-        json.dumps(figures, indent=1) + "\n", encoding="utf-8"
-    )
+    publish(arguments.out / "trainings", whole, figures)
+    keep(each, arguments.out / "each.md")
     keep_sums(arguments.out / SCORES, measures)
-    print(whole)
 
 
 if __name__ == "__main__":

@@ -23,13 +23,13 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import soundfile
-from output import keep, options, sentences, table, tell
+from languages import sentences
 from sayahead.sound.files import write_wav
 from sayahead.text import Normalizer, front_end
 from sayahead.text.saying.espeak.client import ESPEAK
@@ -47,6 +47,8 @@ from sayahead_lab.eval.listening.listeners import (
     load_whisper,
 )
 from sayahead_lab.eval.measures.word_errors import distance
+from sayahead_lab.results import keep, options, table, tell
+from sayahead_lab.training.corpus.teacher import split
 
 POLICIES = {"whole": "wait-all", "k = 1": "lookahead:k=1"}
 RATE = 24000
@@ -70,18 +72,6 @@ def arrivals(normalizer: Normalizer, text: str) -> list[Arrival]:
     return found + [Arrival(word, len(text)) for word in normalizer.flush()]
 
 
-def clauses(words: Sequence[Word]) -> Iterator[list[Word]]:
-    """The words of each sentence."""
-    sentence: list[Word] = []
-    for word in words:
-        sentence.append(word)
-        if word.ends:
-            yield sentence
-            sentence = []
-    if sentence:
-        yield sentence
-
-
 def read(language: str) -> list[str]:
     """The table of ``text``."""
     front = front_end(language)
@@ -96,7 +86,7 @@ def read(language: str) -> list[str]:
         late += [one.seen - one.word.end for one in came]
         lengths += [one.word.end - one.word.start for one in came]
         first.append(came[0].seen if came[0].word.ends else came[min(1, len(came) - 1)].seen)
-        for words in clauses([one.word for one in came]):
+        for words in split([one.word for one in came]):
             whole = phonemizer.phonemize(words, left=[])
             for place, expected in enumerate(whole):
                 left = [word.text for word in words[:place]]
@@ -108,9 +98,10 @@ def read(language: str) -> list[str]:
         "characters until it is final": late,
         "characters until a voice with k = 1 may begin": first,
     }
-    heading = ("", "mean", "median", "95 %", "most")
     return [
-        *table(heading, [[name, *spread(values)] for name, values in rows.items()]),
+        *table(
+            "|mean|median|95 %|most", [[name, *spread(values)] for name, values in rows.items()]
+        ),
         "",
         f"Phonemes that a word has with one word of lookahead as with the sentence: "
         f"{100 - wrong / total * 100:.2f} % of {total:,}.",
@@ -203,7 +194,7 @@ def hear(arguments: argparse.Namespace) -> list[str]:
     return table(HEADING, rows.values())
 
 
-HEADING = ("", "sentences", "wrong, whole", "k = 1", "DistillMOS, whole", "k = 1 less whole")
+HEADING = "|sentences|wrong, whole|k = 1|DistillMOS, whole|k = 1 less whole"
 
 
 def judged(heard: Mapping[str, Heard]) -> list[str]:
@@ -225,7 +216,7 @@ def part(text: str) -> slice:
 
 def main() -> None:
     """Print a table."""
-    parser = options(__doc__, "-o", "--results")
+    parser = options(__doc__, "results")
     parser.add_argument("what", choices=("text", "speech"))
     parser.add_argument("which", help="a language; of speech, the voice's folder")
     parser.add_argument("--speaker", action="append")

@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from output import options, tell
 from sayahead import load_voice
 from sayahead.engine.stages import Vocoder
 from sayahead.engine.synthesizer import TwoStage
@@ -36,6 +35,7 @@ from sayahead.types import Floats
 from sayahead.voices import installed_voices, located
 
 from sayahead_lab.eval.experiment.machine import pin, processor
+from sayahead_lab.results import options, table, tell
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.store import Item
@@ -88,15 +88,15 @@ def rows(name: str, deltas: Sequence[int]) -> list[Row]:
     """A voice's vocoder, once as it is and once for each delta."""
     folder = located(name)
     config = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
-    table = config["model"]["vocoder"]
-    source = installed_voices()[table["voice"]] if "voice" in table else folder
+    settings = config["model"]["vocoder"]
+    source = installed_voices()[settings["voice"]] if "voice" in settings else folder
     named = {"waveglow.onnx", "pitch.onnx", "vocoder.onnx", "student.onnx", "wavernn.npz"}
     size = sum(path.stat().st_size for path in source.iterdir() if path.name in named) / 1e6
-    made = [Row(f"{folder.name}: {table.get('kind', 'mel')}", second_stage(folder), size)]
-    for delta in deltas if "left" in table else []:
+    made = [Row(f"{folder.name}: {settings.get('kind', 'mel')}", second_stage(folder), size)]
+    for delta in deltas if "left" in settings else []:
         with tempfile.TemporaryDirectory() as scratch:
             copy = shutil.copytree(folder, Path(scratch) / folder.name)
-            table["delta"] = delta
+            settings["delta"] = delta
             (copy / "voice.json").write_text(json.dumps(config), encoding="utf-8")
             made.append(Row(f"{made[0].name}, delta = {delta}", second_stage(copy), size))
     return made
@@ -109,27 +109,29 @@ def second_stage(folder: Path) -> Vocoder[Any]:
     return synthesizer.vocoder
 
 
-def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> list[str]:
+HEADING = "vocoder|files, MB|frames ahead|RTF, whole|RTF, in steps|a step, ms|steps from the whole"
+
+
+def lines_of(made: Sequence[Row], *, sentences: int, audio_s: float) -> list[str]:
     """The results as lines of Markdown."""
-    lines = [
-        (
-            f"`python lab/benchmarks/vocoders.py`: mel of {sentences} test sentences ({audio_s:.0f}"
-            f" s), steps of {STEP} frames (125 ms), processor time on one core ({processor()}),"
-            f" onnxruntime {version('onnxruntime')}."
-        ),
-        "",
-        (
-            "| vocoder | files, MB | frames ahead | RTF, whole | RTF, in steps | a step, ms | steps"
-            " from the whole |"
-        ),
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    lines += [
-        f"| {row.name} | {row.megabytes:.1f} | {row.vocoder.context} | {row.whole_s / audio_s:.3f} "
-        f"| {row.steps_s / audio_s:.3f} | {1000 * row.steps_s / row.steps:.1f} | {row.apart:.1g} |"
+    about = (
+        f"`python lab/benchmarks/vocoders.py`: mel of {sentences} test sentences ({audio_s:.0f}"
+        f" s), steps of {STEP} frames (125 ms), processor time on one core ({processor()}),"
+        f" onnxruntime {version('onnxruntime')}."
+    )
+    cells = [
+        [
+            row.name,
+            f"{row.megabytes:.1f}",
+            str(row.vocoder.context),
+            f"{row.whole_s / audio_s:.3f}",
+            f"{row.steps_s / audio_s:.3f}",
+            f"{1000 * row.steps_s / row.steps:.1f}",
+            f"{row.apart:.1g}",
+        ]
         for row in made
     ]
-    return lines
+    return [about, "", *table(HEADING, cells)]
 
 
 def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
@@ -150,10 +152,8 @@ def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
 
 
 def main() -> None:
-    parser = options(__doc__, "--results")
+    parser = options(__doc__, "texts", "results", count=20)
     parser.add_argument("voices", nargs="+", metavar="VOICE")
-    parser.add_argument("--texts", type=Path, required=True)
-    parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--delta", type=int, action="append", default=[])
     parser.add_argument(
         "--sounds", type=Path, help="write the first sentence by each vocoder here, as MP3"
@@ -171,7 +171,7 @@ def main() -> None:
     if arguments.sounds:
         write_sounds(arguments.sounds, items[0], made)
     front = PRESETS["ma"]
-    lines = table(
+    lines = lines_of(
         made, sentences=len(mels), audio_s=sum(map(len, mels)) * front.hop / front.sample_rate
     )
     tell(lines, arguments.results)

@@ -8,12 +8,12 @@ several tokens comes with the last of them. Prints the digest by which cards nam
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 from pathlib import Path
 
 from sayahead_lab.eval.experiment.frozen import FOLDER, digest
+from sayahead_lab.results import keep, options
 from sayahead_lab.scripts import read_texts, strided
 
 SCRIPT = """
@@ -34,13 +34,10 @@ for (const text of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, count=10**6)
     parser.add_argument("name")
     parser.add_argument("package", type=Path)
     parser.add_argument("texts", type=Path)
-    parser.add_argument("--count", type=int, default=10**6)
     asked = parser.parse_args()
     texts = strided(read_texts(asked.texts), asked.count)
     command = ["node", "-e", SCRIPT, str(asked.package.resolve())]
@@ -55,7 +52,7 @@ def main() -> None:
         )
         for line, lengths in zip(texts, told, strict=True)
     ]
-    (FOLDER / f"{asked.name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    keep(lines, FOLDER / f"{asked.name}.jsonl")
     print(asked.name, len(texts), digest(asked.name))
 
 

@@ -29,6 +29,7 @@ from sayahead.sound.files import read_wav
 from sayahead.sound.formats import writer
 from sayahead.types import Floats
 
+from sayahead_lab import results
 from sayahead_lab.eval.experiment.conditions import Clock
 from sayahead_lab.eval.experiment.frozen import frozen
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
@@ -59,6 +60,11 @@ QUARTILES = re.compile(
 OPINIONS = ("mos", "gap-mos", "gap-words", "gap-pitch")
 ERRORS = ("wer", "gap")
 """Too few words to tell most engines apart: not on the page."""
+
+
+def markdown(heading: str, rows: Sequence[Sequence[str]], *, words: int = 1) -> str:
+    """A table as text."""
+    return "\n".join(results.table(heading, rows, words=words))
 
 
 def ranked(cards: Sequence[Card], clock: str) -> list[Card]:
@@ -102,58 +108,48 @@ def limits(cards: Sequence[Card]) -> str:
 
 def engines(cards: Sequence[Card]) -> str:
     """How each engine was set."""
-    rows = [
-        "| engine | version | text goes in | set | licence | core | memory, MB | cancelled after,"
-        " ms |"
-    ]
-    rows.append("|---|---|---|---|---|---:|---:|---:|")
+    rows = results.Rows()
     for one in cards:
         about = one["about"]
         figures = one["figures"]
-        told = [
-            one["engine"],
-            about.get("version", ""),
-            f"by {about['text']}",
-            about.get("set", "as it is"),
-        ]
-        told += [
-            about.get("licence", ""),
-            str(about.get("threads", "")),
-            f"{figures['rss_mb']:.0f}",
-        ]
-        rows.append(f"| {' | '.join(told)} | {1000 * figures['cancel_s']:.0f} |")
-    return "\n".join(rows)
+        rows.append(
+            [
+                one["engine"],
+                about.get("version", ""),
+                f"by {about['text']}",
+                about.get("set", "as it is"),
+                about.get("licence", ""),
+                str(about.get("threads", "")),
+                f"{figures['rss_mb']:.0f}",
+                f"{1000 * figures['cancel_s']:.0f}",
+            ]
+        )
+    heading = "engine|version|text goes in|set|licence|core|memory, MB|cancelled after, ms"
+    return markdown(heading, rows, words=5)
 
 
 def checks(cards: Sequence[Card]) -> str:
     """What the wall clock said of each engine."""
-    rows = [
-        (
-            "| engine | texts | first sound, ms | p95 | safe start, ms | by arithmetic, ms | later,"
-            " ms | the same sound |"
-        ),
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ]
+    rows = results.Rows()
     for one in cards:
         check = one["check"]
-        wall = one.get("wall")
-        if wall:
-            first = wall["first_s"]
-            safe = wall["safe_start_s"]
-            computed = wall["by_arithmetic_first_s"]
-            cells = [
-                f"{check['texts']}",
-                ms(first),
-                f"{1000 * first['p95']:.0f}",
-                ms(safe),
-                ms(computed),
-            ]
-            cells += [
-                f"{1000 * check['later_s']:+.0f}",
-                f"{check['same_sound']} of {check['texts']}",
-            ]
-            rows.append(f"| {one['engine']} | {' | '.join(cells)} |")
-    return "\n".join(rows) if len(rows) > 2 else "They were not measured yet."
+        if wall := one.get("wall"):
+            rows.append(
+                [
+                    one["engine"],
+                    str(check["texts"]),
+                    ms(wall["first_s"]),
+                    f"{1000 * wall['first_s']['p95']:.0f}",
+                    ms(wall["safe_start_s"]),
+                    ms(wall["by_arithmetic_first_s"]),
+                    f"{1000 * check['later_s']:+.0f}",
+                    f"{check['same_sound']} of {check['texts']}",
+                ]
+            )
+    heading = (
+        "engine|texts|first sound, ms|p95|safe start, ms|by arithmetic, ms|later, ms|the same sound"
+    )
+    return markdown(heading, rows) if rows else "They were not measured yet."
 
 
 def an_hour_later(cards: Sequence[Card]) -> str:
@@ -169,33 +165,25 @@ def services() -> str:
     if not SERVICES.is_file():
         return "They were not measured yet."
     cards = read_cards([SERVICES])
-    rows = ["| way | text goes in | first sound, ms | p95 | safe start, ms | cancelled after, ms |"]
-    rows.append("|---|---|---:|---:|---:|---:|")
+    rows = results.Rows()
     heard = [(one, one.get("wall") or on(one, SHOWN[0])["figures"]) for one in cards]
     for one, figures in sorted(heard, key=lambda pair: pair[1]["first_s"]["p50"]):
         first = figures["first_s"]
         cancel = f"{1000 * one['figures']['cancel_s']:.0f}"
-        cells = [
-            one["engine"],
-            f"by {one['about']['text']}",
-            ms(first),
-            f"{1000 * first['p95']:.0f}",
-        ]
-        rows.append(f"| {' | '.join([*cells, ms(figures['safe_start_s']), cancel])} |")
+        p95 = f"{1000 * first['p95']:.0f}"
+        safe = ms(figures["safe_start_s"])
+        way = [one["engine"], f"by {one['about']['text']}"]
+        rows.append([*way, ms(first), p95, safe, cancel])
     texts = cards[0]["texts"]
-    return "\n".join(
-        [
-            *rows,
-            "",
-            f"{texts['count']} texts, {texts['repeats']} repeats, {cards[0]['machine']['cpu']}.",
-        ]
-    )
+    heading = "way|text goes in|first sound, ms|p95|safe start, ms|cancelled after, ms"
+    about = f"{texts['count']} texts, {texts['repeats']} repeats, {cards[0]['machine']['cpu']}."
+    return f"{markdown(heading, rows, words=2)}\n\n{about}"
 
 
 def validation() -> str:
     """What the yardstick was measured to err by."""
     found = json.loads(VALIDATION.read_text(encoding="utf-8"))
-    rows = ["| error, ms | median | quartiles | worst | takes |", "|---|---:|---:|---:|---:|"]
+    rows = results.Rows()
     for group in ("known", "protocol 2 less in process"):
         for name, one in found[group].items():
             title = (
@@ -204,30 +192,24 @@ def validation() -> str:
                 else f"sayahead in its own process less in this one: {name}"
             )
             title = name if name.startswith("wall") else title
-            cells = (
-                f"{one['p50']:+.1f} | {one['p25']:+.1f} to {one['p75']:+.1f} | {one['worst']:.1f} |"
-                f" {one['n']}"
-            )
-            rows.append(f"| {title} | {cells} |")
+            quartiles = f"{one['p25']:+.1f} to {one['p75']:+.1f}"
+            worst = f"{one['worst']:.1f}"
+            rows.append([title, f"{one['p50']:+.1f}", quartiles, worst, str(one["n"])])
     before, after = found["machine"]["load average"]
-    return "\n".join(
-        [*rows, "", f"Load average of the machine meanwhile: {before} to {after} on its cores."]
-    )
+    load = f"Load average of the machine meanwhile: {before} to {after} on its cores."
+    return f"{markdown('error, ms|median|quartiles|worst|takes', rows)}\n\n{load}"
 
 
 def other_clocks(cards: Sequence[Card], order: Sequence[str]) -> str:
     """First sound and safe start of every engine on every clock."""
     clocks = list(cards[0]["clocks"])
     found = {(one["engine"], clock): one["clocks"][clock] for one in cards for clock in clocks}
-    rows = [
-        f"| first sound / safe start, s | {' | '.join(clocks)} |",
-        f"|---|{'---:|' * len(clocks)}",
-    ]
+    rows = results.Rows()
     for engine in order:
         own = [found[engine, clock] for clock in clocks]
         cells = [f"{one['first_s']['p50']:.2f} / {one['safe_start_s']['p50']:.2f}" for one in own]
-        rows.append(f"| {engine} | {' | '.join(cells)} |")
-    return "\n".join(rows)
+        rows.append([engine, *cells])
+    return markdown(f"first sound / safe start, s|{'|'.join(clocks)}", rows)
 
 
 def picture(cards: Sequence[Card]) -> None:
@@ -287,7 +269,7 @@ def heard(trace: Trace, sound: Floats) -> Floats:
     return played
 
 
-def recording(out: Path, text: str, engine: str, kind: str) -> tuple[float, str]:
+def recording(out: Path, text: str, engine: str, kind: str) -> tuple[float, list[str]]:
     """Write an engine's recording; its first sound, and its line of the table."""
     traces = traces_on(out / engine, Clock(SHOWN[1], kind))
     trace = next(one for one in traces if one.name == text and not one.repeat)
@@ -297,7 +279,7 @@ def recording(out: Path, text: str, engine: str, kind: str) -> tuple[float, str]
         file.write(heard(trace, sound))
     first = first_heard_s(trace)
     stalled = float(stalls_s(trace).sum())
-    return first, f"| {engine} | {first:.2f} s | {stalled:.2f} s | [mp3]({name}) |"
+    return first, [engine, f"{first:.2f} s", f"{stalled:.2f} s", f"[mp3]({name})"]
 
 
 def recordings(out: Path, cards: Sequence[Card]) -> str:
@@ -309,13 +291,8 @@ def recordings(out: Path, cards: Sequence[Card]) -> str:
     ]
     text = sorted(whole, key=lambda one: len(one.source))[len(whole) // 2]
     rows = sorted(recording(out, text.name, one["engine"], one["clock"]["kind"]) for one in shown)
-    lines = [
-        f"> {text.source}",
-        "",
-        "| engine | first sound | silent within | |",
-        "|---|---:|---:|---|",
-    ]
-    return "\n".join([*lines, *(line for _, line in rows)])
+    cells = [line for _, line in rows]
+    return f"> {text.source}\n\n{markdown('engine|first sound|silent within|', cells)}"
 
 
 def medians(text: str) -> str:

@@ -12,7 +12,6 @@ computing counts as 13 ms, so that the machine's load does not."""
 
 from __future__ import annotations
 
-import argparse
 import copy
 import functools
 import json
@@ -32,6 +31,8 @@ from sayahead.types import Floats, Rendering, Segment
 
 from sayahead_lab.eval.experiment.trace import Trace, measure, retime
 from sayahead_lab.eval.measures.latency import stalls_s, word_lags_s
+from sayahead_lab.eval.measures.prosody import Silent
+from sayahead_lab.results import keep, options
 from sayahead_lab.scripts import read_texts, strided
 
 COMPUTING_S = 0.013
@@ -67,22 +68,6 @@ class Keeper:
         if frames.ended:
             self._start = self._end
         return frames, state
-
-
-class Silent:
-    """A vocoder whose sound is a constant, as long as the frames are."""
-
-    def __init__(self, vocoder: Any) -> None:
-        self.hop_length = vocoder.hop_length
-        self.context = vocoder.context
-
-    def initial(self, frame: int) -> None:
-        return None
-
-    def step(
-        self, final: Floats, right: Floats, state: None, *, seed: int, ended: bool
-    ) -> tuple[Floats, None]:
-        return np.full(len(final) * self.hop_length, 0.1, np.float32), None
 
 
 class Bench:
@@ -162,27 +147,19 @@ def voice_of(name: str, policy: Path | None) -> Voice:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    # The texts are held out from training; --fixed leaves the learned policy out.
+    parser = options(__doc__, "texts", count=200, voice="heart", fixed=False)
     parser.add_argument("out", type=Path)
-    parser.add_argument(
-        "--texts", type=Path, required=True, help="name|text lines, held out from training"
-    )
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--voice", default="heart")
-    parser.add_argument("--fixed", action="store_true", help="leave the learned policy out")
     parser.add_argument("--policy", type=Path, help="a network in place of the voice's own")
     arguments = parser.parse_args()
     bench = Bench(voice_of(arguments.voice, arguments.policy))
     texts = strided(read_texts(arguments.texts), arguments.count)
-    arguments.out.mkdir(parents=True, exist_ok=True)
     for condition in conditions():
         path = file_of(arguments.out, condition)
         if path.is_file() or (arguments.fixed and condition.group == "learned"):
             continue
         rows = [bench.row(text.text, condition) for text in texts]
-        path.write_text(json.dumps(rows) + "\n", encoding="utf-8")
+        keep([json.dumps(rows)], path)
         clocks = [name for name in CLOCKS if name in rows[0]]
         lags = {
             name: round(float(np.mean([row[name]["lag_s"] for row in rows])), 3) for name in clocks

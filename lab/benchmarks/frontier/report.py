@@ -6,7 +6,6 @@ python lab/benchmarks/frontier/report.py OUT --results lab/benchmarks/results/fr
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +16,9 @@ import numpy as np
 from conditions import CLOCKS, Condition, conditions, file_of
 from numpy.typing import NDArray
 
-from sayahead_lab.eval.measures.intervals import estimate, interval, quotient, resampled
+from sayahead_lab.eval.measures.intervals import Interval, estimate, interval, quotient, resampled
 from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save
+from sayahead_lab.results import Rows, options, publish, table
 
 Values = NDArray[np.float64]
 BASE = "k = 0, 50 ms"
@@ -132,33 +132,24 @@ def summary(
     return row
 
 
-def bracket(values: Sequence[float], digits: int = 2) -> str:
-    """A figure with its interval."""
-    value, low, high = (f"{one:.{digits}f}" for one in values)
-    return f"{value} ({low} to {high})"
+HEADING = (
+    "condition|word lag, s|distance|less than fixed k and hold-back at this lag|word duration, ms"
+    "|pitch, cents|stalls a sentence, s"
+)
 
 
-def table(clock: str, rows: Sequence[dict[str, Any]]) -> str:
+def lines_of(clock: str, rows: Sequence[dict[str, Any]]) -> list[str]:
     """A clock's rows in Markdown."""
-    lines = [
-        f"### {clock}",
-        "",
-        (
-            "| condition | word lag, s | distance | less than fixed k and hold-back at this lag |"
-            " word duration, ms | pitch, cents | stalls a sentence, s |"
-        ),
-        "|---|---|---|---|---|---|---|",
-    ]
+    cells = Rows()
     for row in rows:
         gain = "–"
         if "beyond_fixed" in row:
             found = row["beyond_fixed"]
-            gain = bracket([-found["value"], -found["high"], -found["low"]], 3)
-        lines.append(
-            f"| {row['name']} | {bracket(row['lag_s'])} | {bracket(row['distance'])} | {gain} "
-            f"| {row['duration_ms']:.1f} | {row['pitch_cents']:.0f} | {row['stall_s']:.2f} |"
-        )
-    return "\n".join(lines) + "\n"
+            gain = f"{Interval(-found['value'], -found['high'], -found['low']):.3f}"
+        spans = (f"{Interval(*row[name]):.2f}" for name in ("lag_s", "distance"))
+        figures = [f"{row['duration_ms']:.1f}", f"{row['pitch_cents']:.0f}"]
+        cells.append([row["name"], *spans, gain, *figures, f"{row['stall_s']:.2f}"])
+    return [f"### {clock}", "", *table(HEADING, cells), ""]
 
 
 def picture(clock: str, rows: Sequence[dict[str, Any]], path: Path) -> None:
@@ -180,24 +171,20 @@ def picture(clock: str, rows: Sequence[dict[str, Any]], path: Path) -> None:
 
 def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
     """Write ``frontier.md``, ``frontier.json`` and a picture a clock."""
-    results.mkdir(parents=True, exist_ok=True)
     data = dict[str, Any]()
-    parts = list[str]()
+    lines = list[str]()
     for number, clock in enumerate(CLOCKS, start=1):
         points = read(out, measured, clock)
         fixed = [point for point in points if point.condition.group.startswith("fixed")]
         others = [point for point in points if point.condition.group != "learned"]
         data[clock] = [summary(point, fixed, others) for point in points]
-        parts.append(table(clock, data[clock]))
+        lines += lines_of(clock, data[clock])
         picture(clock, data[clock], results / f"frontier-{number}.png")
-    (results / "frontier.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    (results / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
+    publish(results / "frontier", lines[:-1], data)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--results", type=Path, required=True)
     arguments = parser.parse_args()

@@ -8,7 +8,6 @@ speaker."""
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from sayahead.research import LookaheadK, Policy, WaitAll
 from sayahead.systems.ma import AttentionAcoustic, AttentionState, Encoded, Past, Places, Step
 from sayahead.types import Floats, Rendering, Segment
 
-from sayahead_lab.eval.report.attention import alignments, mels
+from sayahead_lab.eval.report.attention import alignments, mels, padded
+from sayahead_lab.results import options
 
 SENTENCE = "The commission recognizes that this is a controversial area."
 
@@ -83,9 +83,7 @@ def watch(voice: Voice, policy: Policy, **options: Any) -> tuple[Floats, Floats]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     from sayahead_lab.training.corpus.frontend import PRESETS
@@ -101,11 +99,8 @@ def main() -> None:
         for name, (policy, options) in ways.items()
     }
     folder.mkdir(parents=True, exist_ok=True)
-    width = max(alignment.shape[1] for alignment, _ in seen.values())
-    same = {
-        name: np.pad(made, ((0, 0), (0, width - made.shape[1]))) for name, (made, _) in seen.items()
-    }
-    alignments(same, hop_s=0.0125).savefig(folder / "alignment.png", dpi=80)
+    attended = {name: weights for name, (weights, _) in seen.items()}
+    alignments(padded(attended), hop_s=0.0125).savefig(folder / "alignment.png", dpi=80)
     drawn = {
         "ground truth": np.asarray(item.mel, np.float32),
         **{name: mel for name, (_, mel) in seen.items()},

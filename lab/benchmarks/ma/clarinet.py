@@ -10,7 +10,6 @@ whole, and the cost, beside other vocoders: lab/benchmarks/vocoders.py.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from sayahead.types import Floats
 from sayahead.vocoders.clarinet import ClariNetVocoder
 from sayahead.vocoders.pulses import pitch_curve, pulse_train
 
+from sayahead_lab.results import options, tell
 from sayahead_lab.training.clarinet.network import EndToEndClariNet, GaussianIAF
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.saved_run import load_trained
@@ -51,14 +51,9 @@ def against_torch(vocoder: ClariNetVocoder, model: GaussianIAF, mel: Floats) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "corpus", "results", count=20)
     parser.add_argument("voice", type=Path)
     parser.add_argument("--run", type=Path, required=True, help="the student's run")
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--results", type=Path, help="write the sentence here (Markdown)")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     mels = [
@@ -79,11 +74,9 @@ def main() -> None:
     text = (
         f"`python lab/benchmarks/ma/clarinet.py`: on the mel of {len(mels)} validation sentences"
         f" the student of {parameters:,} parameters and its graphs differ by {samples:.2g} 16-bit"
-        f" steps at most, in pitch by {hertz:.2g} Hz.\n"
+        f" steps at most, in pitch by {hertz:.2g} Hz."
     )
-    print(text)
-    if arguments.results:
-        arguments.results.write_text(text, encoding="utf-8")
+    tell([text], arguments.results)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ much like one of them in its words is in no other list."""
 
 from __future__ import annotations
 
-import argparse
 import difflib
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +17,8 @@ from pathlib import Path
 from sayahead.errors import ConfigError
 from sayahead.sound.files import write_wav
 from word_ends import PROMPT_RATE, decoded, prompts  # type: ignore[import-not-found]
+
+from sayahead_lab.results import options
 
 TEST = 30
 VAL = 8
@@ -52,12 +53,9 @@ def splits(found: Sequence[Prompt], sentences: Sequence[Prompt]) -> dict[str, li
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "out")
     parser.add_argument("sounds", type=Path)
     parser.add_argument("texts", type=Path)
-    parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args(given)
     there = {one.stem: one for one in arguments.sounds.rglob("*.g722")}
     found = [

@@ -6,10 +6,10 @@ mel vocoded.
 
 The speaker is the default voice as teacher, whole sentences without inner punctuation, as in
 training. SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj),
-SAYAHEAD_MA_BESIDE another for ``beside``; ``shipped`` always means that of ma-lj. Any other name is
-a voice's own: truth.py:voices/ma-clarinet. SAYAHEAD_MA_TEACHER names another speaker, a voice of
-the family. ``recordings`` are a person's, of the folder SAYAHEAD_MA_RECORDINGS: wavs/NAME.wav, and
-test.csv with their texts. """
+SAYAHEAD_MA_BESIDE another for ``beside``. Any other name is a voice's own: truth.py:ma-lj,
+truth.py:voices/ma-clarinet. SAYAHEAD_MA_TEACHER names another speaker, a voice of the family.
+``recordings`` are a person's, of the folder SAYAHEAD_MA_RECORDINGS: wavs/NAME.wav, and test.csv
+with their texts."""
 
 from __future__ import annotations
 
@@ -98,12 +98,6 @@ def vocoded() -> Engine:
 def beside() -> Engine:
     """Runs in the evaluation: the ground truth's mel through the vocoder of a second voice."""
     return through("ground truth mel, beside", os.environ["SAYAHEAD_MA_BESIDE"])
-
-
-def shipped() -> Engine:
-    """Runs in the evaluation: the ground truth's mel through the vocoder of ma-lj, beside
-    another's."""
-    return through("ground truth mel, ma-lj", "ma-lj")
 
 
 def __getattr__(voice: str) -> Callable[[], Engine]:

@@ -14,7 +14,6 @@ eval run`` take them.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ from sayahead.text.reading.stream import normalize
 from sayahead.types import Floats
 
 from sayahead_lab.eval.experiment.word_ends import sounding_ends
+from sayahead_lab.results import keep, options
 from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.sounds import FRONT_END
 from sayahead_lab.training.aligner.words import word_times
@@ -82,14 +82,10 @@ def decoded(path: Path) -> Floats:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "out")
     parser.add_argument("recordings", type=Path)
     parser.add_argument("texts", type=Path, nargs="+")
-    parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
     kept = list[str]()
     words = 0
     seconds = 0.0
@@ -99,15 +95,13 @@ def main() -> None:
             print(f"{name} does not sound like its text: {text[:60]!r}")
             continue
         ends = sounding_ends(text, timed, rate)
-        (arguments.out / f"{name}.json").write_text(
-            json.dumps([round(end, 3) for end in ends]) + "\n", "utf-8"
-        )
+        keep([json.dumps([round(end, 3) for end in ends])], arguments.out / f"{name}.json")
         kept.append(f"{name}|{text}")
         words = words + len(ends)
         seconds = seconds + ends[-1]
     if not kept:
         raise ConfigError(f"{arguments.recordings} has no recording of these texts.")
-    (arguments.out / "texts.csv").write_text("\n".join(kept) + "\n", "utf-8")
+    keep(kept, arguments.out / "texts.csv")
     print(f"{len(kept)} recordings, {words} words, {60 * words / seconds:.0f} words a minute")
 
 

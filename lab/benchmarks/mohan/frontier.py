@@ -11,7 +11,6 @@ of each sentence."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,39 +19,22 @@ from typing import Any
 import numpy as np
 
 from sayahead_lab.eval.experiment.folder import read_experiment
-from sayahead_lab.eval.listening.quality import Row
+from sayahead_lab.eval.listening.quality import TRAINED, Row, Sums
 from sayahead_lab.eval.listening.score import read_rows
 from sayahead_lab.eval.measures.intervals import (
-    Estimate,
+    Interval,
     Values,
     difference_trained,
     estimate_trained,
     quotient,
 )
 from sayahead_lab.eval.report.scores import SCORES, write_lines
+from sayahead_lab.results import Rows, options, publish, table
 
 AGAINST = ("wait-3-steps", "wait-2-steps")
 """Rules that agents are compared with, unless others are named."""
 Group = Mapping[str, Sequence[Row]]
 """Rows of each seed; of a rule, or of the teacher, of itself alone."""
-
-
-def wrong_words(row: Row) -> tuple[float, float]:
-    assert row.errors is not None
-    return 100 * row.errors.total, row.errors.words
-
-
-def opinion(row: Row) -> tuple[float, float]:
-    assert row.distillmos is not None
-    return row.distillmos, 1.0
-
-
-Measure = tuple[str, Callable[[Row], tuple[float, float]], int]
-MEASURES: dict[str, Measure] = {
-    "WER, %": ("errors", wrong_words, 2),
-    "DistillMOS": ("distillmos", opinion, 3),
-}
-"""What a row needs, numerator and denominator of a sentence, and digits."""
 
 
 def groups(names: Sequence[str]) -> dict[str, list[str]]:
@@ -69,7 +51,7 @@ def groups(names: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def sums(group: Group, measure: Callable[[Row], tuple[float, float]]) -> Values:
+def sums(group: Group, measure: Callable[[Row], Sums]) -> Values:
     """(R, N, 2) each sentence's numerator and denominator, of each seed."""
     kept = [{row.name: measure(row) for row in rows} for rows in group.values()]
     shared = sorted(set.intersection(*(set(one) for one in kept)))
@@ -78,53 +60,42 @@ def sums(group: Group, measure: Callable[[Row], tuple[float, float]]) -> Values:
     return np.array([[one[name] for name in shared] for one in kept], np.float64)
 
 
-def measured(read: Iterable[Group]) -> dict[str, Measure]:
+def measured(read: Iterable[Group]) -> list[str]:
     """The measures that all sentences were scored with."""
     rows = [row for group in read for rows in group.values() for row in rows]
-    return {
-        title: one
-        for title, one in MEASURES.items()
-        if all(getattr(row, one[0]) is not None for row in rows)
-    }
-
-
-def text(value: Estimate, digits: int, *, sign: str = "") -> str:
-    return (
-        f"{value.value:{sign}.{digits}f} ({value.low:{sign}.{digits}f} to"
-        f" {value.high:{sign}.{digits}f})"
-    )
-
-
-def between(values: Sequence[float], digits: int) -> str:
-    """The mean, and, of several, the lowest and the highest."""
-    ends = f" ({min(values):.{digits}f} to {max(values):.{digits}f})" if len(values) > 1 else ""
-    return f"{np.mean(values):.{digits}f}{ends}"
+    return [title for title, (measure, _) in TRAINED.items() if all(map(measure, rows))]
 
 
 def compared(
     out: Path, areas: Mapping[str, Any], rules: Sequence[str] = AGAINST
-) -> tuple[list[list[str]], dict[str, Any]]:
-    """The table, its names of columns first, and the figures behind it."""
+) -> tuple[list[str], dict[str, Any]]:
+    """The table, and the figures behind it."""
     members = groups(read_experiment(out)["conditions"])
     read = {
         key: {name: read_rows(out / name)[0] for name in names} for key, names in members.items()
     }
     measures = measured(read.values())
     made = {
-        (key, title): sums(group, measure)
+        (key, title): sums(group, TRAINED[title][0])
         for key, group in read.items()
-        for title, (_, measure, _) in measures.items()
+        for title in measures
     }
-    table = list[list[str]]()
+    lines = Rows()
     figures = dict[str, Any]()
     for key, group in read.items():
         paths = {name: areas[name]["d_T"] for name in group if name in areas}
-        cells = [key, str(len(group)), between(list(paths.values()), 3) if paths else "–"]
+        cells = [
+            key,
+            str(len(group)),
+            f"{Interval.spread(list(paths.values())):.3f}" if paths else "–",
+        ]
         figures[key] = {"d_T": paths}
-        for title, (_, _, digits) in measures.items():
+        for title in measures:
+            digits = TRAINED[title][1]
             whole = estimate_trained(made[key, title], quotient)
             own = [float(quotient(seed.sum(0))) for seed in made[key, title]]
-            cells += [text(whole, digits)] + ([between(own, digits)] if title == "WER, %" else [])
+            cells.append(f"{whole:.{digits}f}")
+            cells += [f"{Interval.spread(own):.{digits}f}"] if title == "WER, %" else []
             figures[key][title] = {
                 "value": whole.value,
                 "low": whole.low,
@@ -136,15 +107,15 @@ def compared(
                     cells.append("–")
                     continue
                 apart = difference_trained(made[key, title], made[rule, title], quotient)
-                cells.append(text(apart, digits, sign="+"))
+                cells.append(f"{apart:+.{digits}f}")
                 figures[key][f"{title}, less {rule}'s"] = {
                     "value": apart.value,
                     "low": apart.low,
                     "high": apart.high,
                     "over": "seeds, sentences",
                 }
-        table.append(cells)
-    return [heads(measures, rules), *table], figures
+        lines.append(cells)
+    return table(heading(measures, rules), lines), figures
 
 
 def scores(out: Path) -> Iterator[dict[str, Any]]:
@@ -160,40 +131,27 @@ def scores(out: Path) -> Iterator[dict[str, Any]]:
             }
 
 
-def heads(measures: Iterable[str], rules: Sequence[str]) -> list[str]:
+def heading(measures: Iterable[str], rules: Sequence[str]) -> str:
     """Names of the columns."""
-    less = [f"less {rule}'s" for rule in rules]
-    own = {"WER, %": ["of the seeds"]}
-    return [
-        *("policy", "seeds", "d_T"),
-        *(name for title in measures for name in (title, *own.get(title, ()), *less)),
-    ]
+    less = "".join(f"|less {rule}'s" for rule in rules)
+    own = {"WER, %": "|of the seeds"}
+    return "policy|seeds|d_T" + "".join(f"|{one}{own.get(one, '')}{less}" for one in measures)
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "out")
     parser.add_argument("experiment", type=Path, help="the scored folder of quality.toml")
     parser.add_argument("--proportion", type=Path, required=True, help="d_T of the same rows")
     parser.add_argument(
         "--against", metavar="ROW", action="append", help="a rule to compare with; may be repeated"
     )
-    parser.add_argument("-o", "--out", type=Path, required=True)
+
     arguments = parser.parse_args(given)
     areas = json.loads(arguments.proportion.read_text(encoding="utf-8"))["rows"]
     rules = arguments.against or AGAINST
-    (columns, *table), figures = compared(arguments.experiment, areas, rules)
-    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *table]
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "frontier.md").write_text(
-        "".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8"
-    )
-    (arguments.out / "frontier.json").write_text(
-        json.dumps(figures, indent=1) + "\n", encoding="utf-8"
-    )
+    lines, figures = compared(arguments.experiment, areas, rules)
+    publish(arguments.out / "frontier", lines, figures)
     write_lines(arguments.out / SCORES, scores(arguments.experiment))
-    print((arguments.out / "frontier.md").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 learning, d_T and errors.
 
     python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent \
-        runs/agent-longer-1
+        runs/agent-longer-1 -o lab/benchmarks/results/mohan
 
 Reads runs, or published ones beside that of their speaker (``sayahead train publish --unpack``);
 the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,
@@ -11,12 +11,10 @@ have read at the ends of words and before apostrophes."""
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +24,10 @@ from sayahead.errors import ConfigError
 from sayahead.text import Speller
 from sayahead.types import Ids
 
-from sayahead_lab.eval.measures.intervals import estimate, quotient
+from sayahead_lab.eval.measures.intervals import Interval, estimate, quotient
 from sayahead_lab.eval.report.attention import policy_over_alignment
 from sayahead_lab.eval.report.drawing import COLOURS, canvas, legend, save
+from sayahead_lab.results import options, publish, table
 from sayahead_lab.training.corpus.kokoro import front_of
 from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, Item, language_of
 from sayahead_lab.training.loop.curves import read_log
@@ -40,7 +39,6 @@ from sayahead_lab.training.mohan.environment import EpisodeSentence
 from sayahead_lab.training.mohan.paths import compared, followed, policies
 from sayahead_lab.training.mohan.task import Spelling
 
-OUT = Path("lab/benchmarks/results/mohan")
 NAMES = {
     "wait-end": "(a) wait until end",
     "wait-2-steps": "(b) wait 2 steps",
@@ -93,10 +91,16 @@ def load(folder: Path, corpus: Path) -> tuple[AgentTask, AgentNetwork]:
 
 def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[EpisodeSentence]:
     """The first sentences of a split of at most so many frames that are spelled as their words."""
+    pairs = spellings(task, split, longest)
+    return task.said(split, [number for number, _ in itertools.islice(pairs, count)])
+
+
+def spellings(task: AgentTask, split: str, longest: int) -> Iterator[tuple[int, Spelling]]:
+    """The numbers of these sentences in the split, with their letters."""
     items = task.corpus.split(split)
-    short = (number for number, length in enumerate(items.lengths.tolist()) if length <= longest)
-    spelled = (number for number in short if task.speaking.spelled(split, number, items[number]))
-    return task.said(split, list(itertools.islice(spelled, count)))
+    for number, length in enumerate(items.lengths.tolist()):
+        if length <= longest and (own := task.speaking.spelled(split, number, items[number])):
+            yield number, own
 
 
 def lessons(run: Path) -> list[tuple[Path, Recipe]]:
@@ -176,19 +180,16 @@ def joints(
         at += len(letters) + 1
         if number + 1 == len(spoken):
             return
-        open_vowel = spoken[number + 1][1][:1] in tuple(VOWELS)
-        more = len(own) > len(said(letters)) and own[-1:] in tuple(TIED)
-        silent = letters[-1] in LETTERS and own == said(letters)
-        kind = (
-            "liaison"
-            if more
-            else "vowel"
-            if open_vowel and silent
-            else "mute"
-            if silent
-            else "other"
-        )
-        yield kind, at - 2
+        yield joint(letters, own, said(letters), spoken[number + 1][1]), at - 2
+
+
+def joint(letters: str, own: str, by_itself: str, following: str) -> str:
+    """The name of JOINTS for a word's end: how it sounds here and by itself, and what follows."""
+    if len(own) > len(by_itself) and own[-1:] in tuple(TIED):
+        return "liaison"
+    if letters[-1] not in LETTERS or own != by_itself:
+        return "other"
+    return "vowel" if following[:1] in tuple(VOWELS) else "mute"
 
 
 def begins(spelling: Spelling, reduction: int, frames: int) -> Ids:
@@ -218,10 +219,7 @@ def ahead(
     r = task.speaking.config.reduction
     said = alone(info)
     found = defaultdict[str, dict[str, Any]](lambda: defaultdict(list))
-    short = (number for number, length in enumerate(items.lengths.tolist()) if length <= longest)
-    pairs = ((number, task.speaking.spelled(split, number, items[number])) for number in short)
-    for number, spelling in itertools.islice((pair for pair in pairs if pair[1]), count):
-        assert spelling is not None
+    for number, spelling in itertools.islice(spellings(task, split, longest), count):
         item = items[number]
         at = begins(spelling, r, len(item.mel))
         kinds = defaultdict[str, list[int]](list)
@@ -246,33 +244,29 @@ def joint_row(sums: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
         "ahead": estimate(parts[:, [0, 2]], quotient),
         "seen": estimate(parts[:, [1, 2]], quotient),
     }
-    named = {
-        name: {"value": one.value, "low": one.low, "high": one.high}
-        for name, one in columns.items()
-    }
+    named = {name: asdict(one.times(1)) for name, one in columns.items()}
     return {"places": int(parts[:, 2].sum()), **named}
 
 
-def joint_table(rows: Mapping[str, Any]) -> str:
+def joint_table(rows: Mapping[str, Any]) -> list[str]:
     """How far was read, in Markdown: a line for each joint, a column for each policy."""
-    lines = [f"| letter | places | {' | '.join(rows)} |", "| --- | ---: |" + " ---: |" * len(rows)]
-    for kind, what in JOINTS.items():
-        cells = [row[kind] for row in rows.values() if kind in row]
-        if cells:
-            lines.append(
-                f"| {what} | {cells[0]['places']} | {' | '.join(map(joint_text, cells))} |"
-            )
-    return "\n".join(lines) + "\n"
+    joints = {
+        what: cells
+        for kind, what in JOINTS.items()
+        if (cells := [row[kind] for row in rows.values() if kind in row])
+    }
+    return table(
+        f"letter|places|{'|'.join(rows)}",
+        [
+            [what, str(cells[0]["places"]), *map(joint_text, cells)]
+            for what, cells in joints.items()
+        ],
+    )
 
 
 def joint_text(cell: Mapping[str, Any]) -> str:
     """Characters read ahead with their interval, and the share of letters seen."""
-    ahead = cell["ahead"]
-    seen = cell["seen"]
-    return (
-        f"{ahead['value']:.1f} ({ahead['low']:.1f} to {ahead['high']:.1f}),"
-        f" {100 * seen['value']:.0f} %"
-    )
+    return f"{Interval(**cell['ahead']):.1f}, {100 * cell['seen']['value']:.0f} %"
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:
@@ -317,36 +311,25 @@ def rewards(runs: Sequence[Path], path: Path) -> None:
     save(figure, path)
 
 
-def table(rows: dict[str, dict[str, float]]) -> str:
+HEADING = "policy|d_T, true frames before|MSE of log mel, nats^2|d_T, spoken freely|did not end"
+
+
+def comparison(rows: dict[str, dict[str, float]]) -> list[str]:
     """The comparison in Markdown."""
-    lines = [
-        (
-            "| policy | d_T, true frames before | MSE of log mel, nats^2 | d_T, spoken freely | did"
-            " not end |"
-        ),
-        "|---|---|---|---|---|",
-    ]
-    lines += [
-        f"| {name} | {row['d_T']:.3f} | {row['mse']:.3f} | {row['d_T_free']:.3f} |"
-        f" {100 * row['unended']:.0f} % |"
+    figures = ("d_T", "mse", "d_T_free")
+    cells = [
+        [name, *(f"{row[one]:.3f}" for one in figures), f"{100 * row['unended']:.0f} %"]
         for name, row in rows.items()
     ]
-    return "\n".join(lines) + "\n"
+    return table(HEADING, cells)
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--corpus", type=Path, required=True)
+    # Of the corpus's split, so many sentences of so many frames at most; one of them is drawn.
+    parser = options(__doc__, "corpus", "out", split="test", sentences=100, longest=600, drawn=3)
     parser.add_argument(
         "--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds"
     )
-    parser.add_argument("--split", default="test", help="of the corpus")
-    parser.add_argument("--sentences", type=int, default=100, help="of the split that are compared")
-    parser.add_argument("--longest", type=int, default=600, help="frames of a sentence at most")
-    parser.add_argument("--drawn", type=int, default=3, help="which of them is drawn")
-    parser.add_argument("-o", "--out", type=Path, default=OUT)
     arguments = parser.parse_args(given)
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
@@ -380,17 +363,10 @@ def main(given: Sequence[str] | None = None) -> None:
                 for name, choose in choosers
             }
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
-    (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
-    (arguments.out / "environment.json").write_text(
-        json.dumps(rows, indent=1) + "\n", encoding="utf-8"
-    )
     if tied:
-        (arguments.out / "liaisons.md").write_text(joint_table(tied), encoding="utf-8")
-        (arguments.out / "liaisons.json").write_text(
-            json.dumps(tied, indent=1) + "\n", encoding="utf-8"
-        )
+        publish(arguments.out / "liaisons", joint_table(tied), tied)
     rewards(arguments.agent, arguments.out / "rewards.png")
-    print(table(rows))
+    publish(arguments.out / "environment", comparison(rows), rows)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,6 @@ python lab/benchmarks/mohan/plots.py -o lab/benchmarks/results/mohan
 
 from __future__ import annotations
 
-import argparse
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from sayahead_lab.eval.report.drawing import MUTED, SMALL, Point, canvas, labelled, save
+from sayahead_lab.eval.report.tables import read_csv
+from sayahead_lab.results import options
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
@@ -37,22 +37,11 @@ def series(rows: dict[str, Any], figure: str) -> dict[str, list[Point]]:
     return points
 
 
-def read(path: Path) -> dict[str, dict[str, str]]:
-    """A report's figures by condition."""
-    with path.open(encoding="utf-8") as file:
-        return {row["condition"]: row for row in csv.DictReader(file)}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "-o", "--out", type=Path, required=True, help="the folder with frontier.json"
-    )
-    out = parser.parse_args().out
+    # The folder has frontier.json.
+    out = options(__doc__, "out").parse_args().out
     rows = json.loads((out / "frontier.json").read_text(encoding="utf-8"))
-    true = read(RESULTS.parent / "ma" / "quality" / "quality.csv")
+    true = read_csv(RESULTS.parent / "ma" / "quality" / "quality.csv")
     for name, (figure, title) in FIGURES.items():
         drawn, axes = canvas(
             f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure

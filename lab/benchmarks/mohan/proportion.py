@@ -9,36 +9,20 @@ character took."""
 
 from __future__ import annotations
 
-import argparse
-import json
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+import copy
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 from sayahead.engine.policy import LetterPolicy, LetterView, Read, Steps
-from sayahead.engine.synthesizer import TwoStage
-from sayahead.types import Floats
 from sayahead.voice import Voice
 
 from sayahead_lab.eval.experiment.conditions import load_matrix, policy, voice
+from sayahead_lab.eval.measures.intervals import estimate, quotient
 from sayahead_lab.eval.measures.latency import path_area
+from sayahead_lab.eval.measures.prosody import Silent
+from sayahead_lab.results import keep_figures, options
 from sayahead_lab.scripts import read_texts, strided
-
-
-class Silent:
-    """A vocoder that makes none of the sound."""
-
-    hop_length = 300
-    context = 0
-
-    def initial(self, frame: int) -> None:
-        return None
-
-    def step(
-        self, final: Floats, right: Floats, state: None, *, seed: int, ended: bool
-    ) -> tuple[Floats, None]:
-        return np.zeros(len(final) * self.hop_length, np.float32), None
 
 
 @dataclass(slots=True)
@@ -63,9 +47,8 @@ class Walked:
 def walked(own: LetterPolicy, speaker: Voice, text: str) -> Walked:
     """The paths of a text under a policy."""
     synthesizer: Any = speaker.synthesizer
-    quiet = TwoStage(
-        synthesizer.acoustic, Silent(), sample_rate=speaker.sample_rate, pauses=synthesizer.pauses
-    )
+    quiet = copy.copy(synthesizer)
+    quiet.vocoder = Silent(synthesizer.vocoder)
     made = Walked(own)
     for _ in speaker.with_synthesizer(quiet).stream([text], policy=made):
         pass
@@ -75,30 +58,18 @@ def walked(own: LetterPolicy, speaker: Voice, text: str) -> Walked:
 def measured(paths: list[Walked]) -> dict[str, float]:
     """The figures of a condition."""
     sentences = [one for path in paths for one in path.sentences]
-    areas = np.array([path_area(one, one[-1]) for one in sentences])
-    draw = np.random.default_rng(0)
-    means = np.sort(draw.choice(areas, (2000, len(areas))).mean(1))
-    rates = [len(one) / one[-1] for one in sentences]
-    most = max(int(np.diff(one, prepend=0).max()) for one in sentences)
+    area = estimate(np.array([(path_area(one, one[-1]), 1) for one in sentences]), quotient)
+    figures = asdict(area)
     return {
-        "d_T": float(areas.mean()),
-        "low": float(means[50]),
-        "high": float(means[1949]),
-        "sentences": len(areas),
-        "steps a character": float(np.mean(rates)),
-        "most READs in a row": most,
+        "d_T": figures.pop("value"),
+        **figures,
+        "steps a character": float(np.mean([len(one) / one[-1] for one in sentences])),
+        "most READs in a row": max(int(np.diff(one, prepend=0).max()) for one in sentences),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("experiment", type=Path)
-    parser.add_argument("--texts", type=Path, required=True)
-    parser.add_argument(
-        "--count", type=int, help="sentences of the experiment's, evenly spaced; without it, all"
-    )
-    parser.add_argument("-o", "--out", type=Path, required=True, help="a JSON file")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "experiment", "texts", "out", count=0).parse_args()
     matrix = load_matrix(arguments.experiment)
     texts = strided(read_texts(arguments.texts), matrix.count)
     made = dict[str, Any]()
@@ -111,15 +82,12 @@ def main() -> None:
         ]
         made[condition.name] = measured(paths)
         print(condition.name, {key: round(value, 3) for key, value in made[condition.name].items()})
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     command = (
         f"python lab/benchmarks/mohan/proportion.py {arguments.experiment} --texts"
         f" {arguments.texts.name}"
     )
     command += f" --count {arguments.count}" if arguments.count else ""
-    arguments.out.write_text(
-        json.dumps({"command": command, "rows": made}, indent=1) + "\n", encoding="utf-8"
-    )
+    keep_figures({"command": command, "rows": made}, arguments.out)
 
 
 if __name__ == "__main__":

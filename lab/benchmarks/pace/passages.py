@@ -9,21 +9,15 @@ where they can; each passage has ``--each`` of them in that order.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
+from sayahead_lab.results import options
 from sayahead_lab.scripts import read_texts, strided
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, sentences=40, each=8)
     parser.add_argument("texts", type=Path, help="lines of name|text")
-    parser.add_argument(
-        "--sentences", type=int, default=40, help="how many are taken (default: 40)"
-    )
-    parser.add_argument("--each", type=int, default=8, help="sentences of a passage (default: 8)")
     arguments = parser.parse_args()
     # LJ Speech cuts long sentences at commas: only those that end are taken.
     whole = [text for text in read_texts(arguments.texts) if text.text.rstrip('"')[-1:] in ".!?"]

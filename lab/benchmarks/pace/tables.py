@@ -12,23 +12,20 @@ the front end's openers."""
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from output import options, table, tell
 from sayahead.engine.sentence import PAUSES
 from sayahead.text import front_end
 
 from sayahead_lab.eval.experiment.folder import read_experiment
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
-from sayahead_lab.eval.measures.intervals import estimate, quotient
+from sayahead_lab.eval.measures.intervals import Interval, estimate, quotient
 from sayahead_lab.eval.measures.latency import audible_words, stalls_s, word_lags_s
 from sayahead_lab.eval.measures.statistics import regress
+from sayahead_lab.results import Rows, options, table, tell
 
 PLAIN = "k = 1"
 OPENERS = front_end("en").openers
@@ -64,18 +61,12 @@ def slope(trace: Trace) -> float:
     return float(regress(range(first, len(lags)), [float(lag) for lag in lags[first:]])[0])
 
 
-def interval(values: Sequence[float], digits: int) -> str:
-    """Mean with its 95 % interval."""
-    made = estimate(np.array([(value, 1.0) for value in values]), quotient, seed=0)
-    return f"{made.value:.{digits}f} ({made.low:.{digits}f} to {made.high:.{digits}f})"
-
-
 def mean(traces: Sequence[Trace], metric: Callable[[Trace], float]) -> float:
     return float(np.mean([metric(trace) for trace in traces]))
 
 
-def lag_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
-    rows = list[list[str]]()
+def lag_rows(out: Path, about: dict[str, Any]) -> Rows:
+    rows = Rows()
     for clock in about["clocks"]:
         if clock == "typist":
             continue
@@ -84,9 +75,9 @@ def lag_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
             last = [float(word_lags_s(trace, ideal=True)[-10:].mean()) for trace in traces]
             total = mean(traces, lambda trace: trace.duration_s)
             lag = mean(traces, lambda trace: float(word_lags_s(trace, ideal=True).mean()))
-            slopes = interval([1000 * slope(trace) for trace in traces], 1)
+            slopes = estimate(np.array([(1000 * slope(one), 1.0) for one in traces]), quotient)
             cells = [
-                slopes,
+                f"{slopes:.1f}",
                 f"{lag:.2f}",
                 f"{np.mean(last):.2f}",
                 f"{max(last):.2f}",
@@ -96,8 +87,8 @@ def lag_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def quality_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
-    rows = list[list[str]]()
+def quality_rows(out: Path, about: dict[str, Any]) -> Rows:
+    rows = Rows()
     for name in about["conditions"]:
         if not (out / name / "quality.json").is_file():
             continue
@@ -108,32 +99,24 @@ def quality_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
             if value is None or (part == "against" and name == about["conditions"][0]):
                 row.append("–")
                 continue
-            row.append(
-                "{:.3f} ({:.3f} to {:.3f})".format(
-                    *(value[key] for key in ("value", "low", "high"))
-                )
-            )
+            row.append(f"{Interval(value['value'], value['low'], value['high']):.3f}")
         rows.append(row)
     return rows
 
 
-def stall_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
-    rows = list[list[str]]()
+def stall_rows(out: Path, about: dict[str, Any]) -> Rows:
+    rows = Rows()
     for name in [one for one in about["conditions"] if one.startswith("k = ") or "typist" in one]:
         traces = list(read_traces(out / name / "typist.jsonl"))
-        found = [places(trace) for trace in traces]
+        found = [one for trace in traces for one in places(trace)]
         words = sum(len(audible_words(trace)) for trace in traces)
-        cells = [f"{100 * sum(len(one) for one in found) / words:.0f}"]
-        kinds = [kind for one in found for kind, _ in one]
-        cells += [
-            f"{100 * kinds.count(place) / words:.0f}" for place in ("word", "phrase", "pause")
-        ]
-        inside = sum(seconds for one in found for kind, seconds in one if kind != "pause") / len(
-            traces
-        )
-        total = sum(seconds for one in found for _, seconds in one) / len(traces)
+        kinds = [kind for kind, _ in found]
+        counts = [len(kinds), *map(kinds.count, ("word", "phrase", "pause"))]
+        inside = sum(seconds for kind, seconds in found if kind != "pause") / len(traces)
+        total = sum(seconds for _, seconds in found) / len(traces)
         lag = mean(traces, lambda trace: float(word_lags_s(trace, ideal=True).mean()))
-        rows.append([name, *cells, f"{inside:.0f}", f"{total:.0f}", f"{lag:.2f}"])
+        cells = [*(f"{100 * count / words:.0f}" for count in counts), f"{inside:.0f}"]
+        rows.append([name, *cells, f"{total:.0f}", f"{lag:.2f}"])
     return rows
 
 
@@ -151,13 +134,13 @@ TABLES = {
 
 
 def main() -> None:
-    parser = options(__doc__, "--results")
+    parser = options(__doc__, "results")
     parser.add_argument("folder", type=Path, help="the scored experiment")
     arguments = parser.parse_args()
     about = read_experiment(arguments.folder)
     lines = list[str]()
     for header, rows in TABLES.items():
-        lines += [*table(header.split("|"), rows(arguments.folder, about)), ""]
+        lines += [*table(header, rows(arguments.folder, about)), ""]
     tell(lines[:-1], arguments.results)
 
 

@@ -20,7 +20,10 @@ import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from sayahead_lab.results import options
 
 ROOT = Path(__file__).parents[3]
 BENCHMARKS = ROOT / "lab" / "benchmarks"
@@ -38,49 +41,49 @@ STARTS = ("sayahead ", "python ", "for ", "test ", "SAYAHEAD_")
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, out=Path("remade"), count=0, list=False)
     parser.add_argument("paper", choices=USUAL)
     parser.add_argument(
         "experiments", nargs="*", help="their names (default: those that need nothing else)"
     )
     parser.add_argument("--texts", type=Path, help="LJ Speech's test split, lines of name|text")
     parser.add_argument("--whisper", type=Path, help="a Whisper model for faster-whisper")
-    parser.add_argument(
-        "--out", type=Path, default=Path("remade"), help="where traces and sound go"
-    )
     parser.add_argument("--results", type=Path, help="where tables go (default: results in --out)")
-    parser.add_argument("--count", type=int, help="so many sentences, to try the commands")
-    parser.add_argument("--list", action="store_true", help="only print the commands")
     arguments = parser.parse_args()
     there = {path.stem: path for path in sorted((BENCHMARKS / arguments.paper).glob("*.toml"))}
     if unknown := [name for name in arguments.experiments if name not in there]:
         parser.error(f"{arguments.paper} has no {unknown[0]}: {', '.join(there)}")
-    if not arguments.list and (arguments.texts is None or arguments.whisper is None):
+    if arguments.list:
+        return listed(arguments, there)
+    if arguments.texts is None or arguments.whisper is None:
         parser.error("name --texts and --whisper, or --list the commands")
-    results = arguments.results or arguments.out / "results"
-    named = arguments.experiments or (list(there) if arguments.list else USUAL[arguments.paper])
-    for name in named:
-        if arguments.list:
-            more = "" if name in USUAL[arguments.paper] else ": needs more than the repository"
-            print(f"# {name}{more}")
+    for name in arguments.experiments or USUAL[arguments.paper]:
         begun = time.monotonic()
-        for command in commands(there[name].read_text(encoding="utf-8")):
-            line = filled(
-                command, arguments.out / arguments.paper / name, arguments.texts, arguments.whisper
-            )
-            line = line.replace(COMMITTED, shlex.quote(str(results)))
-            if arguments.count:
-                line = counted(line, arguments.count)
+        for line in lines_of(arguments, there[name]):
             print(line, flush=True)
-            if not arguments.list and (
-                code := subprocess.run(["bash", "-c", line], cwd=ROOT, check=False).returncode
-            ):
+            if code := subprocess.run(["bash", "-c", line], cwd=ROOT, check=False).returncode:
                 return code
-        if not arguments.list:
-            print(f"{name}: {(time.monotonic() - begun) / 60:.0f} min", flush=True)
+        print(f"{name}: {(time.monotonic() - begun) / 60:.0f} min", flush=True)
     return 0
+
+
+def listed(arguments: argparse.Namespace, there: Mapping[str, Path]) -> int:
+    """Print the commands of experiments."""
+    for name in arguments.experiments or there:
+        more = "" if name in USUAL[arguments.paper] else ": needs more than the repository"
+        print(f"# {name}{more}")
+        print("\n".join(lines_of(arguments, there[name])))
+    return 0
+
+
+def lines_of(arguments: argparse.Namespace, experiment: Path) -> Iterator[str]:
+    """The commands of an experiment's head with the files and the count that were given."""
+    out = arguments.out / arguments.paper / experiment.stem
+    results = shlex.quote(str(arguments.results or arguments.out / "results"))
+    for command in commands(experiment.read_text(encoding="utf-8")):
+        line = filled(command, out, arguments.texts, arguments.whisper)
+        line = line.replace(COMMITTED, results)
+        yield counted(line, arguments.count) if arguments.count else line
 
 
 def commands(text: str) -> list[str]:

@@ -15,17 +15,13 @@ what repairs it. Writes control.md and control.json. """
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
-
 import numpy as np
 from segments import Row, value  # type: ignore[import-not-found]
 
 from sayahead_lab.eval.experiment.conditions import load_matrix
 from sayahead_lab.eval.measures.intervals import Values
-from sayahead_lab.overrides import override
-from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.results import options, publish, table
+from sayahead_lab.scripts import texts_at
 
 WORDS = (1, 2, 3)
 
@@ -39,46 +35,27 @@ def failing(row: Row, texts: list[str]) -> Values:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("experiment", type=Path)
-    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
-    parser.add_argument("--count", type=int, default=20, help="sentences")
-    parser.add_argument(
-        "--set", metavar="KEY=VALUE", type=override, action="append", help="as of sayahead eval run"
-    )
-    parser.add_argument("-o", "--out", type=Path, required=True)
-    arguments = parser.parse_args()
-    texts = [one.text for one in strided(read_texts(arguments.texts), arguments.count)]
+    arguments = options(__doc__, "experiment", "texts", "set", "out", count=20).parse_args()
+    texts = texts_at(arguments.texts, arguments.count)
     sums = dict[str, dict[int, Values]]()
     for words in WORDS:
         policy = ("conditions.*.policy", f"lookahead:k=0,words={words}")
-        for condition in load_matrix(
-            arguments.experiment, [policy, *(arguments.set or ())]
-        ).conditions:
+        for condition in load_matrix(arguments.experiment, [policy, *arguments.set]).conditions:
             sums.setdefault(condition.name, {})[words] = failing(Row(condition, None), texts)
             print(condition.name, words, flush=True)
-    lines = [f"Segments that fail, %, of {len(texts)} sentences.", ""]
-    lines += [
-        f"| segments | {' | '.join(f'N = {words} | number' for words in WORDS)} |",
-        "| --- |" + " ---: |" * 6,
+    rows = [
+        [name, *(f"{value(one, 100, 1)} | {one[:, 1].sum():.0f}" for one in own.values())]
+        for name, own in sums.items()
     ]
-    for name, own in sums.items():
-        cells = (f"{value(one, 100, 1)} | {one[:, 1].sum():.0f}" for one in own.values())
-        lines.append(f"| {name} | {' | '.join(cells)} |")
+    heading = "segments" + "".join(f"|N = {words}|number" for words in WORDS)
+    lines = [f"Segments that fail, %, of {len(texts)} sentences.", "", *table(heading, rows)]
     shares = {
         name: {
             str(words): 100 * float(one[:, 0].sum() / one[:, 1].sum()) for words, one in own.items()
         }
         for name, own in sums.items()
     }
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "control.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (arguments.out / "control.json").write_text(
-        json.dumps(shares, indent=1) + "\n", encoding="utf-8"
-    )
-    print("\n".join(lines))
+    publish(arguments.out / "control", lines, shares)
 
 
 if __name__ == "__main__":

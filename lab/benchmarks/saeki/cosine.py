@@ -19,8 +19,6 @@ has one. Writes cosine.json, cosine.md, pseudo-NETWORK.png and student.png.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,8 +36,9 @@ from sayahead.types import Word
 from torch import Tensor
 from torch.nn import functional
 
-from sayahead_lab.eval.measures.intervals import Estimate, difference, estimate, quotient
+from sayahead_lab.eval.measures.intervals import Estimate, Interval, difference, estimate, quotient
 from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save, whole_steps
+from sayahead_lab.results import Rows, options, publish, table
 from sayahead_lab.training.corpus.segments import SegmentCutter
 from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.corpus.teacher import spans
@@ -279,40 +278,33 @@ def measured(
     return made
 
 
-def tables(made: dict[str, Any]) -> str:
+def tables(made: dict[str, Any]) -> list[str]:
     """Both figures as tables."""
-    parts = [f"{made['texts']} texts, {made['prefixes']} prefixes; 95 % intervals over texts.\n"]
+    lines = [f"{made['texts']} texts, {made['prefixes']} prefixes; 95 % intervals over texts."]
     for name, rows in made["networks"].items():
-        title = f"{name}: cosine with the true future's, by time step"
-        parts.append(table(rows, title, "more than as many random words"))
+        title = f"{name}: cosine with the true future's, by time step|words"
+        lines += by_step(rows, title, "more than as many random words")
     if made["students"]:
-        parts.append(
-            table(
-                made["students"],
-                "cosine with the teacher's, by time step",
-                "more than the mean embedding",
-            )
-        )
-    return "\n".join(parts)
+        title = "cosine with the teacher's, by time step"
+        lines += by_step(made["students"], title, "more than the mean embedding")
+    return lines
 
 
-def table(rows: dict[str, Any], title: str, control: str) -> str:
+def by_step(rows: dict[str, Any], title: str, control: str) -> list[str]:
     """A figure as a table, with the mean number of words where the rows have some."""
-    worded = "words" in next(iter(rows.values()))
-    heads = [title, *(["words"] if worded else []), "all", control, *map(str, range(STEPS))]
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)]]
+    lines = Rows()
     for name, found in rows.items():
         more = found.get("more than the control")
         lines.append(
             [
                 name,
-                *([f"{found['words']:.1f}"] if worded else []),
-                "{:.3f} ({:.3f} to {:.3f})".format(*found["mean"]),
-                "{:+.3f} ({:+.3f} to {:+.3f})".format(*more) if more else "–",
+                *([f"{found['words']:.1f}"] if "words" in found else []),
+                f"{Interval(*found['mean']):.3f}",
+                f"{Interval(*more):+.3f}" if more else "–",
                 *(f"{step[0]:.2f}" for step in found["steps"]),
             ]
         )
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return ["", *table(f"{title}|all|{control}|{'|'.join(map(str, range(STEPS)))}", lines)]
 
 
 def draw(rows: dict[str, Any], title: str, path: Path) -> None:
@@ -330,21 +322,13 @@ def draw(rows: dict[str, Any], title: str, path: Path) -> None:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "out", futures=FUTURES)
     parser.add_argument("source", type=Path, help="an archive of runs, or a folder of runs")
-    parser.add_argument(
-        "--futures", type=Path, default=FUTURES, help="folder of k-1.jsonl, k-5.jsonl, ..."
-    )
-    parser.add_argument("-o", "--out", type=Path, required=True, help="folder for tables and plots")
     arguments = parser.parse_args(given)
     torch.set_num_threads(1)
     with opened(arguments.source) as folder:
         made = measured(*of_runs(folder), arguments.futures)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "cosine.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    (arguments.out / "cosine.md").write_text(tables(made), encoding="utf-8")
+    publish(arguments.out / "cosine", tables(made), made)
     for name, rows in made["networks"].items():
         draw(
             rows,
@@ -357,7 +341,6 @@ def main(given: Sequence[str] | None = None) -> None:
             "How near a student comes to its teacher",
             arguments.out / "student.png",
         )
-    print(tables(made))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ teacher's own. Writes equal.md and equal.json."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +22,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sayahead_lab.eval.measures.intervals import Interval
+from sayahead_lab.results import Rows, options, publish, table
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.saved_run import load_trained
 
@@ -95,41 +96,23 @@ def figures(runs: Path, corpus: Path, cosine: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def table(made: dict[str, Any]) -> str:
+def seeds_table(made: dict[str, Any]) -> list[str]:
     """All figures: means over seeds, the least and the greatest."""
-    lines = [
-        ["after 1,000 steps", "seeds", "cosine with the teacher", "error of frames"],
-        ["---", *["---:"] * 3],
-    ]
+    rows = Rows()
     for title, found in made.items():
-        cells = [f"{np.mean(values):.4f}" for values in (found["cosine"], found["target"])]
-        if len(found["cosine"]) > 1:
-            ends = [
-                f" ({min(values):.4f} to {max(values):.4f})"
-                for values in (found["cosine"], found["target"])
-            ]
-            cells = [cell + end for cell, end in zip(cells, ends, strict=True)]
+        cells = [f"{Interval.spread(found[one]):.4f}" for one in ("cosine", "target")]
         seeds = "" if title in (TEACHER, MEAN) else str(len(found["cosine"]))
-        lines.append([title, seeds, *cells])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        rows.append([title, seeds, *cells])
+    return table("after 1,000 steps|seeds|cosine with the teacher|error of frames", rows)
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "corpus", "out")
     parser.add_argument("runs", type=Path, help="a folder of runs")
-    parser.add_argument(
-        "--corpus", type=Path, required=True, help="the corpus that they learned from"
-    )
-    parser.add_argument(
-        "-o", "--out", type=Path, required=True, help="where cosine.json lies and the tables go"
-    )
     arguments = parser.parse_args(given)
     cosine = json.loads((arguments.out / "cosine.json").read_text(encoding="utf-8"))["students"]
     made = figures(arguments.runs, arguments.corpus, cosine)
-    (arguments.out / "equal.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    (arguments.out / "equal.md").write_text(table(made), encoding="utf-8")
+    publish(arguments.out / "equal", seeds_table(made), made)
 
 
 if __name__ == "__main__":

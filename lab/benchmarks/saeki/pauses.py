@@ -14,14 +14,13 @@ sentence. Beside it the deviation of pitch in voiced frames. Writes pauses.md an
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 from pathlib import Path
 
 import numpy as np
 from sayahead.types import Floats
 
+from sayahead_lab.results import options, publish, table
 from sayahead_lab.training.corpus.store import Corpus, Item
 
 GAPS_MS = (100, 200)
@@ -62,28 +61,17 @@ def measured(folder: Path, split: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = options(__doc__, "out", split="train")
     parser.add_argument("corpora", nargs="+", metavar="NAME=FOLDER")
-    parser.add_argument("--split", default="train")
-    parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
     pairs = [one.partition("=") for one in arguments.corpora]
     found = {name: measured(Path(folder), arguments.split) for name, _, folder in pairs}
-    columns = list(next(iter(found.values())))
-    lines = [["speaker", *columns], ["---", *["---:"] * len(columns)]]
-    lines += [
+    rows = [
         [name, *(f"{value:.{0 if value > 20 else 1}f}" for value in own.values())]
         for name, own in found.items()
     ]
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    (arguments.out / "pauses.md").write_text(text, encoding="utf-8")
-    (arguments.out / "pauses.json").write_text(
-        json.dumps({"corpora": found}, indent=1) + "\n", encoding="utf-8"
-    )
-    print(text)
+    lines = table("|".join(("speaker", *next(iter(found.values())))), rows)
+    publish(arguments.out / "pauses", lines, {"corpora": found})
 
 
 if __name__ == "__main__":

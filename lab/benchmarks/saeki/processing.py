@@ -9,8 +9,6 @@ Processor time of this process, one thread: other work on the machine does not c
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +21,8 @@ from sayahead.engine.context import ContextPredictor, NoContext, Prediction
 from sayahead.policies.fixed import LookaheadK
 
 from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save, whole_steps
+from sayahead_lab.results import Rows, options, publish, table
+from sayahead_lab.scripts import texts_at
 
 
 class Timed:
@@ -70,17 +70,11 @@ def measured(voice: Any, context: ContextPredictor, texts: list[str]) -> dict[st
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("voices", type=Path)
-    parser.add_argument("texts", type=Path)
-    parser.add_argument("lm")
-    parser.add_argument("-o", "--out", type=Path, required=True)
-    parser.add_argument("--count", type=int, default=20)
+    parser = options(__doc__, "out", count=20)
+    for name in ("voices", "texts", "lm"):
+        parser.add_argument(name, type=Path)
     arguments = parser.parse_args()
-    lines = arguments.texts.read_text(encoding="utf-8").splitlines()
-    texts = [line.split("|")[1] for line in lines[:: max(1, len(lines) // arguments.count)]][
-        : arguments.count
-    ]
+    texts = texts_at(arguments.texts, arguments.count)
     import torch
 
     torch.set_num_threads(1)
@@ -89,7 +83,7 @@ def main() -> None:
     rows: dict[str, tuple[Any, ContextPredictor]] = {
         "independent": (load_voice(arguments.voices / "saeki-independent"), NoContext()),
         "unicontext": (load_voice(base) if base.exists() else own, NoContext()),
-        "teacher": (own, LanguageModel(arguments.lm)),
+        "teacher": (own, LanguageModel(str(arguments.lm))),
         "student, medium": (own, own.context("distilled")),
     }
     for name in ("small", "large"):
@@ -98,15 +92,10 @@ def main() -> None:
             rows[f"student, {name}"] = (voice, voice.context("distilled"))
     if (hidden := arguments.voices / "saeki-hidden").exists():
         voice = load_voice(hidden)
-        rows["hidden states"] = (voice, voice.context("hidden", model=arguments.lm))
+        rows["hidden states"] = (voice, voice.context("hidden", model=str(arguments.lm)))
     made = {name: measured(voice, context, texts) for name, (voice, context) in rows.items()}
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(
-        json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8"
-    )
-    arguments.out.with_suffix(".md").write_text(table(made), encoding="utf-8")
+    publish(arguments.out, contexts_table(made), {"texts": len(texts), "rows": made})
     draw(made, arguments.out.with_suffix(".png"))
-    print(table(made))
 
 
 def draw(made: dict[str, Any], path: Path) -> None:
@@ -125,27 +114,23 @@ def draw(made: dict[str, Any], path: Path) -> None:
     save(figure, path)
 
 
-def table(made: dict[str, Any]) -> str:
+def contexts_table(made: dict[str, Any]) -> list[str]:
     """The rows as a table, with the cumulative time at some time steps."""
     shown = (0, 1, 3, 5, 7)
-    lines = [
-        "| | ms a prediction | ms a step, all | words/min |"
-        f" {' | '.join(f's, t = {at}' for at in shown)} |"
-    ]
-    lines.append("| --- |" + " ---: |" * (3 + len(shown)))
+    rows = Rows()
     for name, row in made.items():
-        times = [
-            f"{row['cumulative_s'][at]:.2f}" if at < len(row["cumulative_s"]) else "–"
-            for at in shown
-        ]
-        figures = [
-            f"{row['ms_a_prediction']:.1f}",
-            f"{row['ms_a_step']:.0f}",
-            f"{row['words_a_minute']:.0f}",
-            *times,
-        ]
-        lines.append(f"| {name} | {' | '.join(figures)} |")
-    return "\n".join(lines) + "\n"
+        steps = dict(enumerate(row["cumulative_s"]))
+        rows.append(
+            [
+                name,
+                f"{row['ms_a_prediction']:.1f}",
+                f"{row['ms_a_step']:.0f}",
+                f"{row['words_a_minute']:.0f}",
+                *(f"{steps[at]:.2f}" if at in steps else "–" for at in shown),
+            ]
+        )
+    times = "".join(f"|s, t = {at}" for at in shown)
+    return table(f"|ms a prediction|ms a step, all|words/min{times}", rows)
 
 
 if __name__ == "__main__":

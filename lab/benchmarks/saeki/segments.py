@@ -20,7 +20,6 @@ training, too, and ``attention.png``. Writes ``segments.md`` and ``failures.json
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -33,18 +32,12 @@ from sayahead.engine.stages import Frames
 from sayahead.systems.saeki import MAX_FRAMES, DecoderState, SegmentalAcoustic, SegmentalState
 from sayahead.types import Floats, Ids, Rendering, Segment
 
-from sayahead_lab.eval.experiment.conditions import (
-    Condition,
-    context,
-    load_matrix,
-    policy,
-    voice_of,
-)
+from sayahead_lab.eval.experiment.conditions import Condition, choices, load_matrix, voice_of
 from sayahead_lab.eval.measures.intervals import Values, difference, estimate, quotient
 from sayahead_lab.eval.measures.prosody import AcousticRecorder, Differences, Recording, differences
-from sayahead_lab.eval.report.attention import alignments
-from sayahead_lab.overrides import override
-from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.eval.report.attention import alignments, padded
+from sayahead_lab.results import keep, options, table, tell
+from sayahead_lab.scripts import texts_at
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.corpus.teacher import TeacherSpec
@@ -168,12 +161,8 @@ class Row:
         """The segments of a text, and its words and pitch."""
         self.watched.segments = []
         self.watched.frames = []
-        one = self.condition
-        options: dict[str, Any] = (
-            {} if one.hold_back_s is None else {"hold_back_s": one.hold_back_s}
-        )
-        options |= {"policy": policy(one), "context": context(one, text, self.lm)}
-        for _ in voice_of(one).stream([text], **options):
+        chosen = choices(self.condition, text, self.lm)
+        for _ in voice_of(self.condition).stream([text], **chosen):
             pass
         recording = replace(
             self.recorder.recording, pitch=self.pitch(np.concatenate(self.watched.frames))
@@ -238,11 +227,7 @@ def measured(row: Row, texts: list[str], truth: list[Recording]) -> dict[str, Va
 
 def value(sums: Values, scale: float, digits: int) -> str:
     """A figure with its interval."""
-    own = estimate(sums, quotient)
-    return (
-        f"{scale * own.value:.{digits}f} ({scale * own.low:.{digits}f} to"
-        f" {scale * own.high:.{digits}f})"
-    )
+    return f"{estimate(sums, quotient).times(scale):.{digits}f}"
 
 
 def cells(
@@ -261,16 +246,12 @@ def cells(
             made.append("–")
             continue
         less = difference(own, rows[other][figure], quotient)
-        low = scale * less.low
-        high = scale * less.high
         chance = "p < 0.001" if less.p < 0.001 else f"p = {less.p:.3f}"
-        made.append(
-            f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), {chance}"
-        )
+        made.append(f"{less.times(scale):+.{digits}f}, {chance}")
     return made
 
 
-def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
+def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[list[str], list[str]]:
     """How segments failed, and prosody; compared with the first row, and with the control where
     there is one.
 
@@ -278,34 +259,37 @@ def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
     """
     against = {name: rivals(rows, name) for name in rows}
     names = [one.rpartition(": ")[2] for one in next(iter(against.values()))]
-    heads = [
-        *(f"{name}, %" for name in FAILURES),
-        "any of these, %",
-        *(f"less {one}" for one in names),
-    ]
-    lines = [f"{texts} sentences of the LJ Speech test split.", ""]
-    lines += [f"| segments | number | {' | '.join(heads)} | sentences with one, % |"]
-    lines += ["| --- |" + " ---: |" * (len(heads) + 2)]
-    for name, figures in rows.items():
-        shares = [f"{100 * float(quotient(figures[one].sum(axis=0))):.1f}" for one in FAILURES]
-        both = cells(rows, name, "any", against[name], 100, 1)
-        whole = value(figures["sentences"], 100, 0)
-        lines.append(
-            f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |"
-        )
-    heads = [part for name in PROSODY for part in (name, *(f"less {one}" for one in names))]
-    prosody = [
-        f"| mean absolute difference to the speaker | {' | '.join(heads)} |",
-        "| --- |" + " ---: |" * len(heads),
-    ]
-    for name in rows:
-        columns = [
-            part
-            for figure in PROSODY.values()
-            for part in cells(rows, name, figure, against[name], 1, 1)
+    less = "".join(f"|less {one}" for one in names)
+    shares = "".join(f"|{name}, %" for name in FAILURES)
+    failed = [
+        [
+            name,
+            f"{figures['any'][:, 1].sum():.0f}",
+            *(f"{100 * float(quotient(figures[one].sum(axis=0))):.1f}" for one in FAILURES),
+            *cells(rows, name, "any", against[name], 100, 1),
+            value(figures["sentences"], 100, 0),
         ]
-        prosody.append(f"| {name} | {' | '.join(columns)} |")
-    return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
+        for name, figures in rows.items()
+    ]
+    prosody = [
+        [
+            name,
+            *(
+                part
+                for figure in PROSODY.values()
+                for part in cells(rows, name, figure, against[name], 1, 1)
+            ),
+        ]
+        for name in rows
+    ]
+    heading = f"segments|number{shares}|any of these, %{less}|sentences with one, %"
+    return (
+        [f"{texts} sentences of the LJ Speech test split.", "", *table(heading, failed)],
+        table(
+            "mean absolute difference to the speaker|" + "|".join(one + less for one in PROSODY),
+            prosody,
+        ),
+    )
 
 
 def rivals(rows: Iterable[str], name: str) -> list[str]:
@@ -326,22 +310,24 @@ def logs_of(voices: Iterable[str]) -> list[Path]:
     return sorted(folder for folder in folders if folder.is_dir())
 
 
-def learned(folders: Iterable[Path]) -> str:
+def learned(folders: Iterable[Path]) -> list[str]:
     """What the logs say of validation windows, by step."""
-    lines = list[str]()
-    for title, (part, scale, digits) in LEARNED.items():
-        for folder in folders:
-            log = [line for line in read_log(folder / "log.jsonl") if "validation" in line]
-            if not lines:
-                lines = [
-                    f"| validation, by step | {' | '.join(str(line['step']) for line in log)} |",
-                    "| --- |" + " ---: |" * len(log),
-                ]
-            columns = [f"{scale * line['validation']['parts'][part]:.{digits}f}" for line in log]
-            lines.append(
-                f"| {title}: {folder.name.removeprefix('free-')} | {' | '.join(columns)} |"
-            )
-    return "\n".join(lines) + "\n"
+    logs = {
+        folder.name.removeprefix("free-"): [
+            line for line in read_log(folder / "log.jsonl") if "validation" in line
+        ]
+        for folder in folders
+    }
+    steps = "".join(f"|{line['step']}" for line in next(iter(logs.values())))
+    rows = [
+        [
+            f"{title}: {name}",
+            *(f"{scale * line['validation']['parts'][part]:.{digits}f}" for line in log),
+        ]
+        for title, (part, scale, digits) in LEARNED.items()
+        for name, log in logs.items()
+    ]
+    return table(f"validation, by step{steps}", rows)
 
 
 def draw(rows: list[Row], path: Path) -> None:
@@ -361,30 +347,17 @@ def draw(rows: list[Row], path: Path) -> None:
                 alignment += [line] * one.reduction
             at += len(one.weights[0])
         made[row.condition.name] = np.stack(alignment)
-    wide = max(one.shape[1] for one in made.values())
-    same = {name: np.pad(one, ((0, 0), (0, wide - one.shape[1]))) for name, one in made.items()}
-    alignments(same, hop_s=FRAME_S).savefig(path, dpi=80)
+    alignments(padded(made), hop_s=FRAME_S).savefig(path, dpi=80)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("experiment", type=Path)
-    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
-    parser.add_argument("--count", type=int, help="sentences (default: the experiment's)")
+    parser = options(__doc__, "experiment", "texts", "set", "out", count=0)
     parser.add_argument(
         "--lm", help="language model, or a file of its futures, where a condition wants one"
     )
-    parser.add_argument(
-        "--set", metavar="KEY=VALUE", type=override, action="append", help="as of sayahead eval run"
-    )
-    parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
-    matrix = load_matrix(arguments.experiment, arguments.set or ())
-    texts = [
-        one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)
-    ]
+    matrix = load_matrix(arguments.experiment, arguments.set)
+    texts = texts_at(arguments.texts, arguments.count or matrix.count)
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     truth = [recording_of(teacher.items(str(number), text)[0]) for number, text in enumerate(texts)]
     rows = [Row(condition, arguments.lm) for condition in matrix.conditions]
@@ -392,22 +365,18 @@ def main() -> None:
     for row in rows:
         measures[row.condition.name] = measured(row, texts, truth)
         print(row.condition.name, flush=True)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    failures, prosody = tables(measures, len(texts))
-    parts = [failures]
+    lines, prosody = tables(measures, len(texts))
     if not any(": " in name for name in measures):
-        parts.append(prosody)
+        lines += ["", *prosody]
     kept = {
         name: {figure: sums.tolist() for figure, sums in figures.items()}
         for name, figures in measures.items()
     }
-    (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
+    keep([json.dumps(kept)], arguments.out / "failures.json")
     if logs := logs_of(one.voice for one in matrix.conditions):
-        parts.append(learned(logs))
+        lines += ["", *learned(logs)]
         draw(rows, arguments.out / "attention.png")
-    text = "\n".join(parts)
-    (arguments.out / "segments.md").write_text(text, encoding="utf-8")
-    print(text)
+    tell(lines, arguments.out / "segments.md")
 
 
 if __name__ == "__main__":

@@ -11,25 +11,17 @@ the words to speak and what is expected behind them; all of the latter is render
 
 from __future__ import annotations
 
-import argparse
-import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sayahead.engine.stages import Frames
 from sayahead.types import Rendering, Segment
 
-from sayahead_lab.eval.experiment.conditions import (
-    Condition,
-    context,
-    load_matrix,
-    policy,
-    voice_of,
-)
+from sayahead_lab.eval.experiment.conditions import Condition, choices, load_matrix, voice_of
 from sayahead_lab.eval.measures.intervals import Estimate, estimate, quotient
-from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.results import options, publish, table
+from sayahead_lab.scripts import texts_at
 
 RIGHT = "guesses that are right, %"
 AGAIN = "rendered again, of 100 frames heard"
@@ -84,59 +76,38 @@ def measured(condition: Condition, texts: list[str], lm: str | None) -> dict[str
     rendering = synthesizer.acoustic
     guesses = list[tuple[float, float]]()
     frames = list[tuple[float, float]]()
-    held = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
     for text in texts:
         counting = Counting(rendering)
-        noted = Noted(context(condition, text, lm))
+        chosen = choices(condition, text, lm)
+        noted = Noted(chosen["context"])
         synthesizer.acoustic = counting
-        options: dict[str, Any] = {"policy": policy(condition), "context": noted, **held}
-        for _ in voice_of(condition).stream([text], **options):
+        for _ in voice_of(condition).stream([text], **{**chosen, "context": noted}):
             pass
         words = text.split()
         asked = [(words[at], guess) for at, guess in noted.guesses.items() if at < len(words)]
         guesses.append((sum(bare(word) == bare(guess) for word, guess in asked), len(asked)))
         frames.append((counting.again, counting.heard))
     synthesizer.acoustic = rendering
-    found = {
-        "rendered again, of 100 frames heard": estimate(np.array(frames, np.float64), quotient)
-    }
+    found = {AGAIN: estimate(np.array(frames, np.float64), quotient)}
     if condition.context_name != "none":
-        found["guesses that are right, %"] = estimate(np.array(guesses, np.float64), quotient)
+        found[RIGHT] = estimate(np.array(guesses, np.float64), quotient)
     return found
 
 
-COLUMNS = ("guesses that are right, %", "rendered again, of 100 frames heard")
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("experiment", type=Path)
-    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser = options(__doc__, "experiment", "texts", "out")
     parser.add_argument("--lm", help="futures, or a language model")
-    parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
     matrix = load_matrix(arguments.experiment)
-    texts = [one.text for one in strided(read_texts(arguments.texts), matrix.count)]
+    texts = texts_at(arguments.texts, matrix.count)
     found = {one.name: measured(one, texts, arguments.lm) for one in matrix.conditions}
-    lines = [f"| {len(texts)} sentences | {RIGHT} | {AGAIN} |", "| --- | ---: | ---: |"]
-    for name, row in found.items():
-        cells = (cell(row.get(column)) for column in (RIGHT, AGAIN))
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "waste.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    rows = [
+        [name, *(f"{row[one].times(100):.0f}" if one in row else "–" for one in (RIGHT, AGAIN))]
+        for name, row in found.items()
+    ]
     values = {name: {key: one.value for key, one in row.items()} for name, row in found.items()}
-    (arguments.out / "waste.json").write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
-    print("\n".join(lines))
-
-
-def cell(one: Estimate | None) -> str:
-    """A share in per cent with its interval."""
-    if one is None:
-        return "–"
-    value, low, high = (100 * part for part in (one.value, one.low, one.high))
-    return f"{value:.0f} ({low:.0f} to {high:.0f})"
+    lines = table(f"{len(texts)} sentences|{RIGHT}|{AGAIN}", rows)
+    publish(arguments.out / "waste", lines, values)
 
 
 if __name__ == "__main__":

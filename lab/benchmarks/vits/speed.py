@@ -15,24 +15,20 @@ whole sentences, with nothing around it."""
 from __future__ import annotations
 
 import functools
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from output import options, tell_figures
 from sayahead import Voice, load_voice
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.research import LookaheadK, WaitAll
 from sayahead.sound.pcm import audible
 
 from sayahead_lab.eval.experiment.machine import versions
-from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.results import options, tell_figures
+from sayahead_lab.scripts import texts_at
 
 WAYS: dict[str, Any] = {
     "whole": {"policy": WaitAll()},
@@ -142,15 +138,12 @@ def measure(
     return figures
 
 
-def main() -> int:
-    parser = options(__doc__, "--results")
+def main() -> None:
+    parser = options(__doc__, "texts", "results", count=16, tries=3)
     parser.add_argument("voice", help="a voice's name or folder")
-    parser.add_argument("--texts", type=Path, required=True, help="lines of name|text")
-    parser.add_argument("--count", type=int, default=16)
-    parser.add_argument("--tries", type=int, default=3)
     parser.add_argument("--graph", type=Path, help="the .onnx that the voice was added from")
     arguments = parser.parse_args()
-    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
+    texts = texts_at(arguments.texts, arguments.count)
     voice = load_voice(arguments.voice)
     ways: dict[str, Callable[[str], Spoken]] = {
         way: functools.partial(spoken, voice=voice, options=options)
@@ -160,17 +153,12 @@ def main() -> int:
         ways[UNTOUCHED] = untouched(arguments.graph, voice, texts)
     figures = measure(ways, texts, arguments.tries)
     about = {"voice": voice.config.name, "sentences": len(texts), "versions": versions()}
-    command = [
-        "python lab/benchmarks/vits/speed.py",
-        voice.config.name,
-        "--texts test.csv",
-        f"--count {len(texts)}",
-    ]
-    command += [f"--graph {arguments.graph.name}"] if arguments.graph else []
-    about["command"] = " ".join(command)
+    about["command"] = (
+        f"python lab/benchmarks/vits/speed.py {voice.config.name} --texts test.csv"
+        f" --count {len(texts)}{f' --graph {arguments.graph.name}' if arguments.graph else ''}"
+    )
     tell_figures({**about, "figures": figures}, arguments.results)
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -48,6 +48,11 @@ def read_texts(path: Path) -> list[ScriptLine]:
     return [ScriptLine(name, text) for name, text in texts.items()]
 
 
+def texts_at(path: Path, count: int) -> list[str]:
+    """Up to ``count`` of a file's texts, at equal distances."""
+    return [line.text for line in strided(read_texts(path), count)]
+
+
 def strided(items: Sequence[T], count: int) -> list[T]:
     """Up to ``count`` of the items at equal distances, from the first on: the same ones each
     time."""

@@ -108,6 +108,6 @@ def test_a_row_of_joints_is_of_all_places(script: Any) -> None:
     )
     table = script.joint_table({"wait-2-steps": {"liaison": row}, "agent": {"liaison": row}})
     assert (
-        "| ends of words, in liaison | 3 | 2.0 (2.0 to 2.0), 33 % | 2.0 (2.0 to 2.0), 33 % |"
-        in table
+        table[-1]
+        == "| ends of words, in liaison | 3 | 2.0 (2.0 to 2.0), 33 % | 2.0 (2.0 to 2.0), 33 % |"
     )

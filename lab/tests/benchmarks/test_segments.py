@@ -161,12 +161,12 @@ def test_rows_are_compared_with_the_first_and_with_random_words(script: Any) -> 
         "bicontext, random words": row(1.0, 0),
     }
     failures, prosody = script.tables(rows, 30)
-    first, truth, drawn = (line.split(" | ") for line in failures.splitlines()[-3:])
+    first, truth, drawn = (line.split(" | ") for line in failures[-3:])
     assert drawn[1] == "240"
     assert drawn[7].startswith("50.0 (50.0 to 50.0)")
     assert first[8] == drawn[9] == "–"
     assert "-50.0 (-50.0 to -50.0), p < 0.001" in truth
-    first, truth, drawn = (line.split(" | ") for line in prosody.splitlines()[-3:])
+    first, truth, drawn = (line.split(" | ") for line in prosody[-3:])
     assert first[2] == drawn[3] == "–"
     assert drawn[2].startswith("-5.")
     assert abs(float(truth[2].split()[0]) + 5) < 0.5
@@ -174,9 +174,9 @@ def test_rows_are_compared_with_the_first_and_with_random_words(script: Any) -> 
     # Without random words there is nothing else to compare with.
     del rows["bicontext, random words"]
     alone = script.tables(rows, 30)
-    assert [text.count("less ") for text in alone] == [1, 2]
-    for text in (failures, prosody, *alone):
-        assert len({line.count(" |") for line in text.splitlines() if line.startswith("|")}) == 1
+    assert ["\n".join(lines).count("less ") for lines in alone] == [1, 2]
+    for lines in (failures, prosody, *alone):
+        assert len({line.count(" |") for line in lines if line.startswith("|")}) == 1
 
 
 PROSODY = ("word, ms", "pitch, cents")
@@ -195,5 +195,5 @@ def test_rows_of_several_trainings_are_compared_within_their_own(script: Any) ->
         "b, seed 1: truth": 0.25,
     }
     failures, _ = script.tables({name: row(share) for name, share in shares.items()}, 9)
-    less = [line.split(" | ")[8] for line in failures.splitlines()[-4:]]
+    less = [line.split(" | ")[8] for line in failures[-4:]]
     assert [one.split()[0] for one in less] == ["–", "-25.0", "–", "+12.5"]

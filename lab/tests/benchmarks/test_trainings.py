@@ -79,7 +79,8 @@ def test_trainings_that_disagree_widen_the_interval(script: dict[str, Any]) -> N
             f"a, seed {seed}: {FULL}": said(1, 3.0),
             f"a, seed {seed}: {NEAR}": said(1, 3.0 - less),
         }
-    _, each, figures = script["tables"](script["heard"](read), [FULL])
+    _, lines, figures = script["tables"](script["heard"](read), [FULL])
+    each = "\n".join(lines)
     assert figures[NEAR]["DistillMOS"][f"less {FULL}"] == pytest.approx([0.0, -0.5, 0.5])
     assert (
         "| DistillMOS | a, seed 0 | lookahead-1 | 2.96 (2.79 to 3.12) | -0.50 (-0.50 to -0.50) |"
@@ -90,7 +91,8 @@ def test_trainings_that_disagree_widen_the_interval(script: dict[str, Any]) -> N
 def test_a_row_may_have_fewer_trainings_than_others(script: dict[str, Any]) -> None:
     read = {f"a, seed {seed}: {FULL}": said(1, 3.0) for seed in (0, 1, 2)}
     read |= {f"a, seed {seed}: {NEAR}": said(2, 2.5) for seed in (1, 2)}
-    _, each, figures = script["tables"](script["heard"](read), [FULL])
+    _, lines, figures = script["tables"](script["heard"](read), [FULL])
+    each = "\n".join(lines)
     assert figures[NEAR]["DistillMOS"][f"less {FULL}"] == pytest.approx([-0.5] * 3)
     assert "a, seed 1 | lookahead-1 |" in each
     assert "a, seed 0 | lookahead-1 |" not in each

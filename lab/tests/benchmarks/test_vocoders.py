@@ -45,7 +45,7 @@ def test_a_vocoder_is_itself_in_steps_and_a_smaller_delta_is_not(
     assert lent < 1e-2
     # The mel vocoder that saeki-lj borrows is that of ma-lj.
     assert made[2].megabytes > 5
-    lines = script.table(made, sentences=2, audio_s=0.6)
+    lines = script.lines_of(made, sentences=2, audio_s=0.6)
     assert len(lines) == 4 + len(made)
     assert lines[-1].startswith(
         f"| saeki-lj: mel | {made[2].megabytes:.1f} | {made[2].vocoder.context} | "

@@ -298,18 +298,20 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
 
     Voices and language models are loaded once per process.
     """
-    options: dict[str, Any] = (
-        {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
-    )
     return voice_of(condition).session(
-        policy=policy(condition),
-        context=context(condition, text, lm),
+        **choices(condition, text, lm),
         speed=condition.speed,
         seed=condition.seed,
         research={"k2": condition.k2, "delta": condition.delta},
         keep_up=condition.keep_up,
-        **options,
     )
+
+
+def choices(condition: Condition, text: str, lm: str | None = None) -> dict[str, Any]:
+    """What a condition chooses for a text, as options of ``Voice.session``: policy, context and,
+    unless it is the voice's own, what is held back."""
+    held = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+    return {"policy": policy(condition), "context": context(condition, text, lm), **held}
 
 
 @functools.cache

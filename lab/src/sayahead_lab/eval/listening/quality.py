@@ -368,6 +368,14 @@ MEASURES = (
 """All figures, in the order of quality.json."""
 
 
+TRAINED: Mapping[str, tuple[Callable[[Row], Sums], int]] = {
+    "WER, %": (lambda row: (100 * row.errors.total, row.errors.words) if row.errors else None, 2),
+    "DistillMOS": (lambda row: None if row.distillmos is None else (row.distillmos, 1.0), 3),
+}
+"""What tables over several trainings show: a sentence's numerator and denominator (None where
+nobody listened), and decimal places."""
+
+
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
     """Each measure's figure over the whole set, with its 95 % bootstrap interval over sentences.
 

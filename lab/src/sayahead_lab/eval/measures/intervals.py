@@ -27,8 +27,8 @@ Figure = Callable[[Values], Values]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its 95 % interval over sentences (nan for fewer than two sentences)."""
+class Interval:
+    """A figure with its 95 % interval (nan where there is none)."""
 
     value: float
     """The figure."""
@@ -36,6 +36,29 @@ class Estimate:
     """Lower end of the interval."""
     high: float
     """Upper end."""
+
+    @classmethod
+    def spread(cls, values: Sequence[float]) -> Interval:
+        """The mean of values, with the least and the greatest of several."""
+        ends = (min(values), max(values)) if len(values) > 1 else (math.nan, math.nan)
+        return Interval(float(np.mean(values)), *ends)
+
+    def __format__(self, spec: str) -> str:
+        """The figure and the ends of its interval, each in the same form: ``f"{one:+.2f}"``."""
+        number = format(self.value, spec)
+        if not math.isfinite(self.low):
+            return number
+        return f"{number} ({self.low:{spec}} to {self.high:{spec}})"
+
+    def times(self, factor: float) -> Interval:
+        """The same in another unit."""
+        return Interval(factor * self.value, factor * self.low, factor * self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate(Interval):
+    """A figure with its 95 % interval over sentences (nan for fewer than two sentences)."""
+
     sentences: int
     """Number of utterances that it is computed from."""
 

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sayahead.engine.stages import AcousticModel, Frames, moved
+from sayahead.engine.stages import AcousticModel, Frames, Vocoder, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
 from sayahead.sound.pitch import HOP_S
@@ -50,6 +50,22 @@ class Recording:
     """Number of each word's sentence, from 0."""
     frame_s: float
     """Seconds a frame lasts."""
+
+
+class Silent:
+    """A vocoder that spends no time: a constant, as long as the frames are."""
+
+    def __init__(self, vocoder: Vocoder[Any]) -> None:
+        self.hop_length = vocoder.hop_length
+        self.context = vocoder.context
+
+    def initial(self, frame: int) -> None:
+        return None
+
+    def step(
+        self, final: Floats, right: Floats, state: None, *, seed: int, ended: bool
+    ) -> tuple[Floats, None]:
+        return np.full(len(final) * self.hop_length, 0.1, np.float32), None
 
 
 class AcousticRecorder(Generic[State]):

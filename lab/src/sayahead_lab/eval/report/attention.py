@@ -44,6 +44,15 @@ def alignments(
     return figure
 
 
+def padded(methods: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Alignments over different numbers of phonemes, each as wide as the widest."""
+    width = max(alignment.shape[1] for alignment in methods.values())
+    return {
+        name: np.pad(alignment, ((0, 0), (0, width - alignment.shape[1])))
+        for name, alignment in methods.items()
+    }
+
+
 def mels(methods: Mapping[str, Floats], *, hop_s: float) -> Figure:
     """Log mel spectrogram of each method, one above the other on one scale of colours (Ma et al.
     2020, Fig. 11).

@@ -8,6 +8,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 from typing import Any
 
 Summary = Mapping[str, Any]
@@ -354,6 +355,12 @@ def as_markdown(table: ConditionTable) -> str:
 def row_of(cells: Sequence[str]) -> str:
     """A line of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def read_csv(path: Path) -> dict[str, dict[str, str]]:
+    """The rows of a table that ``as_csv`` wrote, by condition."""
+    with path.open(encoding="utf-8", newline="") as opened:
+        return {row["condition"]: row for row in csv.DictReader(opened)}
 
 
 def as_csv(table: ConditionTable) -> str:

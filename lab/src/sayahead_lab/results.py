@@ -1,0 +1,110 @@
+"""What measurements share: their options, tables in Markdown, and files of results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sayahead_lab.overrides import override
+
+COMMON: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "experiment": (("experiment",), {"type": Path, "help": "an experiment's TOML file"}),
+    "set": (
+        ("--set",),
+        {
+            "metavar": "KEY=VALUE",
+            "type": override,
+            "action": "append",
+            "default": [],
+            "help": "as of sayahead eval run",
+        },
+    ),
+    "texts": (("--texts",), {"type": Path, "required": True, "help": "lines of name|text"}),
+    "corpus": (("--corpus",), {"type": Path, "required": True, "help": "folder of a corpus"}),
+    "whisper": (
+        ("--whisper",),
+        {"type": Path, "required": True, "help": "folder of a Whisper model for faster-whisper"},
+    ),
+    "out": (("-o", "--out"), {"type": Path, "required": True, "help": "where the results go"}),
+    "results": (("-o", "--results"), {"type": Path, "help": "write the figures into a file, too"}),
+    "json": (("--json",), {"type": Path, "help": "write the figures into a file, too"}),
+}
+"""Options that mean the same in every measurement, by name."""
+
+
+def options(about: str | None, *common: str, **defaults: Any) -> argparse.ArgumentParser:
+    """A parser that shows a script's docstring, with those of the ``COMMON`` options that it has.
+
+    Further options are named with their defaults, which tell their types; False makes a switch.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name in common:
+        flags, settings = COMMON[name]
+        parser.add_argument(*flags, **settings)
+    for name, default in defaults.items():
+        flag = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(flag, action="store_true")
+        else:
+            shown = f"(default: {default})"
+            parser.add_argument(flag, type=type(default), default=default, help=shown)
+    return parser
+
+
+Rows = list[list[str]]
+"""The cells of a table."""
+
+
+def table(heading: str, rows: Iterable[Sequence[str]], *, words: int = 1) -> list[str]:
+    """The lines of a Markdown table.
+
+    The heading's cells have "|" between them; the first ``words`` columns hold words, the others
+    figures.
+    """
+    heads = heading.split("|")
+    rule = ["---"] * words + ["---:"] * (len(heads) - words)
+    return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]
+
+
+def tell(lines: Sequence[str], results: Path | None) -> None:
+    """Print lines; write them into ``results``, if that is a file."""
+    print("\n".join(lines))
+    keep(lines, results)
+
+
+def tell_figures(figures: object, results: Path | None) -> None:
+    """Print figures as JSON; write them into ``results``, if that is a file."""
+    tell([json.dumps(figures, indent=1)], results)
+
+
+def keep(lines: Sequence[str], results: Path | None) -> None:
+    """Write lines into ``results``, if that is a file; its folder is made."""
+    if results is not None:
+        results.parent.mkdir(parents=True, exist_ok=True)
+        results.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def keep_figures(figures: object, results: Path | None) -> None:
+    """Write figures as JSON into ``results``, if that is a file."""
+    keep([json.dumps(figures, indent=1)], results)
+
+
+def publish(results: Path | None, lines: Sequence[str], figures: object) -> None:
+    """Print lines; write them beside the figures, FILE.md and FILE.json, if ``results`` is FILE."""
+    print("\n".join(lines))
+    if results is not None:
+        keep(lines, results.with_suffix(".md"))
+        keep_figures(figures, results.with_suffix(".json"))
+
+
+def kept(results: Path | None) -> dict[str, Any]:
+    """The figures that a file has from an earlier run; none where there is no file."""
+    if results is None or not results.is_file():
+        return {}
+    figures: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))
+    return figures
