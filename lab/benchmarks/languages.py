@@ -155,7 +155,8 @@ def cost() -> str:
 
 
 def main() -> None:
-    tell(tables(), options(__doc__, "results").parse_args().results)
+    arguments = options(__doc__, "results").parse_args()
+    tell(tables(), arguments.results)
 
 
 if __name__ == "__main__":
