@@ -51,6 +51,7 @@ OPTIONAL = (
     "short",
     "thousand",
     "until_words",
+    "whole_words",
 )
 """Tables [vocabulary NAME] that common rules name and a language may lack; ``none`` stays empty."""
 
