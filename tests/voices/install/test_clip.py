@@ -7,6 +7,7 @@ import struct
 import wave
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,11 +19,12 @@ from sayahead.sound.files import write_wav
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 from sayahead.vocoders.manner import MANNER, in_manner
+from sayahead.voices.install.clip import making
 from sayahead.voices.install.clip.embedding import PARTIAL, WIDTH, Embedder, mel_frames, unit
-from sayahead.voices.install.clip.hearing import apart, check, hear
+from sayahead.voices.install.clip.hearing import Heard, apart, check, hear
 from sayahead.voices.install.clip.manner import Manner, manner_of, moved_manner
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of, read_clip
-from sayahead.voices.install.clip.speaker import GRAPHS, SpeakerMaker, Tables, gelu
+from sayahead.voices.install.clip.speaker import GRAPHS, Fitted, SpeakerMaker, Tables, gelu
 
 SENTENCE = (
     "The morning train was late again, so we walked along the river, and talked about the garden."
@@ -268,6 +270,38 @@ def test_more_rounds_never_sound_less_alike() -> None:
     ]
     found = [fitted.similarity for fitted in fits]
     assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "starts", "taken"),
+    [(0.94, 0.99, 1, 0.94), (0.8, 0.81, 6, 0.8), (0.8, 0.83, 6, 0.83)],
+    ids=["good enough", "hardly better", "better"],
+)
+def test_a_poor_fit_is_made_of_other_blends_too(
+    first: float, others: float, starts: int, taken: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = list[list[int]]()
+
+    class Maker:
+        def person(self, clip: Floats) -> Floats:
+            return clip
+
+        def nearest(self, wanted: Floats, f0: float, count: int) -> list[int]:
+            return list(range(count))
+
+        def blended(self, start: list[int]) -> Tables:
+            return {}
+
+        def fit(self, wanted: Floats, f0: float, start: list[int], *_: Any, **__: Any) -> Fitted:
+            tried.append(start)
+            return Fitted({}, first if len(tried) == 1 else others)
+
+    monkeypatch.setattr(making, "manner_like", lambda *_: np.zeros(3, np.float32))
+    heard = Heard(5, 4, -20, 0, 40, 0.8, 120, 0.1, 1, np.zeros(WIDTH, np.float32))
+    studio: Any = None
+    maker: Any = Maker()
+    assert making.fit(studio, maker, heard).similarity == taken
+    assert len(tried) == starts
 
 
 @pytest.mark.parametrize(
