@@ -12,7 +12,7 @@ import os
 from multiprocessing import get_context
 from pathlib import Path
 
-from sayahead.server.synthesis.capacity import spoken
+from sayahead.server.synthesis.capacity import speak_once
 from sayahead.voice import Voice, load_voice
 
 from sayahead_lab.results import options, tell_figures
@@ -32,7 +32,7 @@ def main() -> None:
     """Fork, speak and look."""
     arguments = options(__doc__, "json").parse_args()
     voice = load_voice("heart")
-    spoken(voice)
+    speak_once(voice)
     gc.collect()
     gc.freeze()
     context = get_context("fork")
@@ -41,7 +41,7 @@ def main() -> None:
 
     def speak(voice: Voice) -> None:
         for _ in range(TEXTS):
-            spoken(voice)
+            speak_once(voice)
         gate.wait()
         queue.put(memory())
         gate.wait()

@@ -45,7 +45,7 @@ MOMENTS = {
     "book": (
         "sayahead.books.files:read_book",
         "sayahead.books.audio:show",
-        "sayahead.books.audio:kept",
+        "sayahead.books.audio:finished_chapter",
         "sayahead.books.m4b:write_m4b",
         "sayahead.books.m4b:chapter_marks",
         "sayahead.books.read_along:write_page",

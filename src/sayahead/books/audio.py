@@ -1,4 +1,4 @@
-"""A book spoken chapter by chapter, so that what was stopped goes on."""
+"""Speaks a book chapter by chapter into files, so that a run that was stopped can be resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEPT = ".flac"
 
 @dataclass(frozen=True, slots=True)
 class SpokenChapter:
-    """A chapter's sound, in a file of its own."""
+    """A chapter with its sound file."""
 
     chapter: Chapter
     path: Path
@@ -34,17 +34,18 @@ class SpokenChapter:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a book is."""
+    """How much of a book has been spoken."""
 
     number: int
-    """The chapter that is spoken, from 1."""
+    """The chapter that is being spoken, from 1."""
     characters: int
-    """Of the whole book, those that are there."""
+    """Characters of the book that have been spoken, by earlier runs as well."""
     all_characters: int
+    """Characters of the whole book."""
     sound_s: float
     """Seconds of sound of this chapter so far."""
     left_s: float | None
-    """How long the rest will take, by what this run has spoken; None before it can be told."""
+    """Estimated time for the rest, at this run's speed; None until it has spoken something."""
 
 
 def speak_book(
@@ -55,53 +56,58 @@ def speak_book(
     on_progress: Callable[[Progress], object] = lambda progress: None,
     **options: Any,
 ) -> Iterator[SpokenChapter]:
-    """Speak every chapter into a folder, one after another.
+    """Speak each chapter into a file of a folder, and yield it.
 
-    Chapters that an earlier run has finished, of the same text by the same voice with the same
-    ``options``, are taken as they are; one that was stopped is spoken again from its beginning."""
+    A chapter that an earlier run has finished is reused if its text, the voice and the ``options``
+    are the same. A chapter in which a run was stopped is spoken again from its beginning."""
     folder.mkdir(parents=True, exist_ok=True)
     watch = Watch(sum(len(chapter.text) for chapter in book.chapters), on_progress)
     for number, chapter in enumerate(book.chapters, start=1):
         path = folder / f"{number:03}{KEPT}"
         digest = digest_of(chapter, voice, options)
-        done = kept(path, digest, chapter)
-        is_new = done is None
+        finished = finished_chapter(path, digest, chapter)
+        is_new = finished is None
         watch.number = number
-        yield done or speak_chapter(chapter, voice, path, digest, watch, options)
+        yield finished or speak_chapter(chapter, voice, path, digest, watch, options)
         watch.add(len(chapter.text), is_new=is_new)
 
 
 class Watch:
-    """Tells how far a book is, and how long the rest takes."""
+    """Counts the spoken characters of a book, and reports progress with an estimate of the time
+    left."""
 
     def __init__(self, characters: int, on_progress: Callable[[Progress], object]) -> None:
+        """``characters``: those of the whole book."""
         self.number = 0
-        """The chapter that is spoken."""
+        """The chapter that is being spoken."""
         self._on_progress = on_progress
-        self._begun = time.monotonic()
-        self._all = characters
-        # Characters of whole chapters: all that are there, and those of this run.
-        self._there = 0
-        self._new = 0
+        self._start = time.monotonic()
+        self._all_characters = characters
+        # Characters of finished chapters: of all runs, and of this one.
+        self._finished_characters = 0
+        self._new_characters = 0
 
     def add(self, characters: int, *, is_new: bool) -> None:
-        """A chapter is whole."""
-        self._there += characters
-        self._new += characters if is_new else 0
+        """Count a finished chapter; ``is_new``: whether this run has spoken it."""
+        self._finished_characters += characters
+        self._new_characters += characters if is_new else 0
 
     def show(self, characters: int, sound_s: float) -> None:
-        """So much of this chapter is there."""
-        there = self._there + characters
-        spoken = self._new + characters
-        spent_s = time.monotonic() - self._begun
-        left_s = spent_s / spoken * (self._all - there) if spoken else None
-        self._on_progress(Progress(self.number, there, self._all, sound_s, left_s))
+        """Report progress: so many characters and seconds of the current chapter are spoken."""
+        finished = self._finished_characters + characters
+        new = self._new_characters + characters
+        spent_s = time.monotonic() - self._start
+        left_s = spent_s / new * (self._all_characters - finished) if new else None
+        self._on_progress(Progress(self.number, finished, self._all_characters, sound_s, left_s))
 
 
 def speak_chapter(
     chapter: Chapter, voice: Voice, path: Path, digest: str, watch: Watch, options: dict[str, Any]
 ) -> SpokenChapter:
-    """Speak one into a file, which has its name when it is whole."""
+    """Speak a chapter into ``path``, with its words beside it in JSON.
+
+    The sound is written under another name and renamed at the end, so that ``path`` exists only if
+    it is complete."""
     unfinished = path.with_suffix(".part")
     samples = 0
     with ExitStack() as stack:
@@ -123,9 +129,9 @@ def speak_chapter(
     return SpokenChapter(chapter, path, samples, words)
 
 
-def kept(path: Path, digest: str, chapter: Chapter) -> SpokenChapter | None:
-    """A chapter that an earlier run has spoken; None where that was another text or voice, or was
-    not finished."""
+def finished_chapter(path: Path, digest: str, chapter: Chapter) -> SpokenChapter | None:
+    """Return a chapter that an earlier run has finished. None if there is none, or its digest
+    differs: it had another text, voice or options."""
     try:
         record = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
         if record["digest"] != digest or not path.is_file():
@@ -137,6 +143,6 @@ def kept(path: Path, digest: str, chapter: Chapter) -> SpokenChapter | None:
 
 
 def digest_of(chapter: Chapter, voice: Voice, options: dict[str, Any]) -> str:
-    """What a chapter's sound depends on."""
-    said = [chapter.text, voice.config.name, voice.sample_rate, sorted(options.items())]
-    return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()
+    """Return a digest of all that a chapter's sound depends on."""
+    causes = [chapter.text, voice.config.name, voice.sample_rate, sorted(options.items())]
+    return hashlib.sha256(json.dumps(causes, default=str).encode()).hexdigest()

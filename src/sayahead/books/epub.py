@@ -1,4 +1,4 @@
-"""A book in an EPUB, of version 2 or 3: its spine, its table of contents and its cover."""
+"""Reads a book from an EPUB of version 2 or 3: the spine, the table of contents and the cover."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ from sayahead.errors import ConfigError
 
 log = logging.getLogger("sayahead")
 MAX_BYTES = 200_000_000
-"""Of a file in the archive, unpacked: what claims more is no page."""
+"""Largest unpacked file in the archive; a larger one is no page."""
 CONTAINER = "META-INF/container.xml"
 OBFUSCATED = re.compile(r"\.(?:otf|ttf|woff2?)$", re.IGNORECASE)
-"""What may be encrypted in a book that is not protected."""
+"""Fonts, which may be encrypted in a book that is not protected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a chapter begins."""
+    """Target of a link: the beginning of a chapter."""
 
     page: str
-    """The page's name in the archive."""
+    """Name of the page in the archive."""
     name: str
-    """The element in it; empty for its beginning."""
+    """Id of the element in it; empty for the beginning of the page."""
 
 
 def read_epub(data: bytes, path: str) -> Book:
-    """The book in the bytes of an EPUB. ConfigError, with ``path``, for one that cannot be read."""
+    """Read a book from the bytes of an EPUB. ConfigError, which names ``path``, if it is damaged or
+    protected."""
     try:
         archive = Archive(data)
         package_name = archive.package()
@@ -66,21 +67,24 @@ def read_epub(data: bytes, path: str) -> Book:
 
 
 class Archive:
-    """The files of an EPUB, by names as links have them: escaped, relative, of any case."""
+    """The files of an EPUB. Names are compared as readers do, whatever their case, and with dots in
+    them."""
 
     def __init__(self, data: bytes) -> None:
+        """BadZipFile if the bytes are no zip archive."""
         self._zip = zipfile.ZipFile(io.BytesIO(data))
         self._names = {posixpath.normpath(name).lower(): name for name in self._zip.namelist()}
 
     def read(self, name: str) -> bytes:
-        """A file's bytes; KeyError if there is none, OSError if it is too large or locked."""
-        found = self._names.get(posixpath.normpath(name).lower())
-        if found is None:
+        """Return the bytes of a file. KeyError if it does not exist, OSError if it is too large or
+        has a password."""
+        stored_name = self._names.get(posixpath.normpath(name).lower())
+        if stored_name is None:
             raise KeyError(f"there is no {name} in it")
-        if self._zip.getinfo(found).file_size > MAX_BYTES:
+        if self._zip.getinfo(stored_name).file_size > MAX_BYTES:
             raise OSError(f"{name} has more than {MAX_BYTES:,} bytes")
         try:
-            return self._zip.read(found)
+            return self._zip.read(stored_name)
         except RuntimeError as error:
             raise OSError(f"{name} has a password") from error
 
@@ -88,14 +92,15 @@ class Archive:
         return ElementTree.fromstring(self.read(name))
 
     def package(self) -> str:
-        """The name of the file that says what the book has."""
+        """Return the name of the package document, which lists the book's files. KeyError if the
+        container names none."""
         for node in self.xml(CONTAINER).iter():
             if local(node) == "rootfile" and node.get("full-path"):
                 return node.get("full-path", "")
         raise KeyError(f"{CONTAINER} names no package")
 
     def is_protected(self) -> bool:
-        """Whether pages are encrypted: fonts alone may be."""
+        """Return whether other files than fonts are encrypted."""
         try:
             nodes = self.xml("META-INF/encryption.xml").iter()
         except (KeyError, ElementTree.ParseError):
@@ -104,7 +109,7 @@ class Archive:
         return any(not OBFUSCATED.search(name) for name in names)
 
     def texts(self, pages: Iterator[str]) -> Iterator[tuple[str, str]]:
-        """Pages with their HTML; what is missing is told."""
+        """Yield the pages with their HTML; pages that cannot be read are skipped with a warning."""
         for page in pages:
             try:
                 yield page, decoded(self.read(page))
@@ -115,7 +120,8 @@ class Archive:
 def spine(
     package: ElementTree.Element, items: Mapping[str, ElementTree.Element], folder: str
 ) -> Iterator[str]:
-    """The names of the pages in the order in which they are read, each once."""
+    """Yield the names of the pages in reading order, each once; ``items`` are those of the manifest
+    by id."""
     seen = set[str]()
     for node in package.iter():
         item = items.get(node.get("idref", "")) if local(node) == "itemref" else None
@@ -133,21 +139,25 @@ def contents_of(
     items: Mapping[str, ElementTree.Element],
     folder: str,
 ) -> tuple[dict[Place, str], str]:
-    """Where chapters begin, with their titles, and the page that has the table of contents."""
+    """Return the titles of chapters by the place where they begin, and the name of the page that is
+    the table of contents.
+
+    EPUB 3 has a navigation page, EPUB 2 an NCX, which is no page: the name is empty then. Both are
+    empty if there is no table, or, with a warning, if it cannot be read."""
     navigation = ""
     for item in items.values():
         if "nav" in item.get("properties", "").split():
             navigation = within(folder, item.get("href", ""))
     spines = [node for node in package.iter() if local(node) == "spine"]
-    older = items.get(spines[0].get("toc", "")) if spines else None
+    ncx = items.get(spines[0].get("toc", "")) if spines else None
     try:
         if navigation:
             links = links_of(decoded(archive.read(navigation)))
             base = posixpath.dirname(navigation)
-        elif older is not None:
-            place = within(folder, older.get("href", ""))
-            links = older_links(archive.xml(place))
-            base = posixpath.dirname(place)
+        elif ncx is not None:
+            ncx_name = within(folder, ncx.get("href", ""))
+            links = ncx_links(archive.xml(ncx_name))
+            base = posixpath.dirname(ncx_name)
         else:
             return {}, ""
     except (KeyError, OSError, ElementTree.ParseError) as error:
@@ -156,8 +166,8 @@ def contents_of(
     return {place_of(base, target): title for target, title in links if title}, navigation
 
 
-def older_links(contents: ElementTree.Element) -> list[tuple[str, str]]:
-    """The targets and titles of an NCX."""
+def ncx_links(contents: ElementTree.Element) -> list[tuple[str, str]]:
+    """Return the targets and titles in an NCX, the table of contents of EPUB 2."""
     links = []
     for point in contents.iter():
         if local(point) != "navPoint":
@@ -169,7 +179,7 @@ def older_links(contents: ElementTree.Element) -> list[tuple[str, str]]:
 
 
 def links_of(page: str) -> list[tuple[str, str]]:
-    """The targets and titles of a navigation document's table of contents."""
+    """Return the targets and titles in a navigation page, the table of contents of EPUB 3."""
     reader = _Contents()
     reader.feed(page)
     reader.close()
@@ -177,7 +187,8 @@ def links_of(page: str) -> list[tuple[str, str]]:
 
 
 class _Contents(HTMLParser):
-    """The links within ``<nav epub:type="toc">``; of a page with one nav alone, within that."""
+    """Collects the links within ``<nav epub:type="toc">``, or within the first ``<nav>`` if it has
+    no type."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,50 +219,52 @@ class _Contents(HTMLParser):
 def chapters(
     pages: Mapping[str, list[Passage]], contents: Mapping[Place, str]
 ) -> Iterator[Chapter]:
-    """The chapters, which begin where the table of contents says; without one, each page is a
-    chapter. A page that it does not name belongs to the chapter before.
+    """Divide pages into chapters, which begin where the table of contents says.
 
-    What begins with a page without text, such as a picture, goes on with the next one."""
+    Without a table, each page is a chapter. A page that the table does not name belongs to the
+    chapter before it. If a chapter begins with a page without text, such as a picture, its title
+    goes to the next page."""
     title = ""
-    within_it = list[Passage]()
+    passages = list[Passage]()
     contents = existing(pages, contents)
-    begins = None
+    # Title of the chapter that begins with the next text: "" without a title, None if none begins.
+    page_title = None
     for page, blocks in pages.items():
-        begins = contents.get(Place(page, ""), begins)
+        page_title = contents.get(Place(page, ""), page_title)
         if not blocks:
             continue
-        if begins is None and (not contents or not within_it):
-            begins = ""
+        if page_title is None and (not contents or not passages):
+            page_title = ""
         for number, block in enumerate(blocks):
-            here = title_at(page, block, contents)
-            if number == 0 and here is None:
-                here = begins
-            if here is not None:
-                if within_it:
-                    yield Chapter(title, tuple(within_it))
-                title = here or (block.text if block.heading else "")
-                within_it = []
-            within_it.append(block)
-        begins = None
-    if within_it:
-        yield Chapter(title, tuple(within_it))
+            new_title = title_at(page, block, contents)
+            if number == 0 and new_title is None:
+                new_title = page_title
+            if new_title is not None:
+                if passages:
+                    yield Chapter(title, tuple(passages))
+                title = new_title or (block.text if block.heading else "")
+                passages = []
+            passages.append(block)
+        page_title = None
+    if passages:
+        yield Chapter(title, tuple(passages))
 
 
 def title_at(page: str, block: Passage, contents: Mapping[Place, str]) -> str | None:
-    """The title by which a table of contents names a block; None where it does not."""
-    found = [contents[place] for name in block.ids if (place := Place(page, name)) in contents]
-    return found[-1] if found else None
+    """Return the title of the chapter that begins with a block; None if none does."""
+    titles = [contents[place] for name in block.ids if (place := Place(page, name)) in contents]
+    return titles[-1] if titles else None
 
 
 def existing(pages: Mapping[str, list[Passage]], contents: Mapping[Place, str]) -> dict[Place, str]:
-    """A table of contents without pages that are not there. An element that its page does not have
-    stands for the page."""
-    found = dict[Place, str]()
+    """Drop entries of a table of contents whose page does not exist. Entries for an element that
+    its page does not have are moved to the beginning of the page."""
+    titles = dict[Place, str]()
     for place, title in contents.items():
         names = {name for block in pages.get(place.page, ()) for name in block.ids}
         if place.page in pages:
-            found.setdefault(place if place.name in names else Place(place.page, ""), title)
-    return found
+            titles.setdefault(place if place.name in names else Place(place.page, ""), title)
+    return titles
 
 
 def cover(
@@ -260,15 +273,19 @@ def cover(
     items: Mapping[str, ElementTree.Element],
     folder: str,
 ) -> bytes:
-    """The picture of the cover, if it has one that players show."""
-    named = [
+    """Return the file of the cover if it is JPEG or PNG, which players show; otherwise nothing.
+
+    EPUB 3 marks the file in the manifest, EPUB 2 names its id in a ``meta`` element."""
+    ids = [
         node.get("content", "")
         for node in package.iter()
         if local(node) == "meta" and node.get("name") == "cover"
     ]
-    found = [item for item in items.values() if "cover-image" in item.get("properties", "").split()]
-    found += [items[name] for name in named if name in items]
-    for item in found:
+    covers = [
+        item for item in items.values() if "cover-image" in item.get("properties", "").split()
+    ]
+    covers += [items[name] for name in ids if name in items]
+    for item in covers:
         if item.get("media-type") in ("image/jpeg", "image/png"):
             try:
                 return archive.read(within(folder, item.get("href", "")))
@@ -278,32 +295,35 @@ def cover(
 
 
 def local(node: ElementTree.Element) -> str:
-    """An element's name without its namespace."""
+    """Return an element's name without its namespace."""
     return str(node.tag).rpartition("}")[2]
 
 
 def text(node: ElementTree.Element) -> str:
+    """Return the text in an element, with single spaces."""
     return " ".join("".join(node.itertext()).split())
 
 
 def metas(package: ElementTree.Element, name: str) -> list[str]:
-    """What the book says of itself under a name of Dublin Core."""
-    found = [
+    """Return the values of a Dublin Core element, such as ``creator``, in the package document."""
+    values = [
         text(node)
         for node in package.iter()
         if str(node.tag).endswith(f"/dc/elements/1.1/}}{name}")
     ]
-    return [value for value in found if value]
+    return [value for value in values if value]
 
 
 def meta(package: ElementTree.Element, name: str) -> str:
+    """Return the first value of a Dublin Core element; empty if there is none."""
     return next(iter(metas(package, name)), "")
 
 
 def within(folder: str, link: str) -> str:
-    """The name in the archive to which a link leads."""
+    """Return the name in the archive of the file to which a link in ``folder`` leads."""
     return posixpath.normpath(posixpath.join(folder, unquote(link.partition("#")[0])))
 
 
 def place_of(folder: str, link: str) -> Place:
+    """Return the target of a link in ``folder``."""
     return Place(within(folder, link), unquote(link.partition("#")[2]))

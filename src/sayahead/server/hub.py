@@ -44,16 +44,17 @@ T = TypeVar("T")
 log = logging.getLogger("sayahead.server")
 NEEDED = "This connection was idle and another client needed its place: reconnect in a few seconds."
 PLACES_PER_CORE = 16
-# A connection without a text may lose its place to others after ``GRACE_S``; the playback of its
-# last text delays that by at most ``HEARD_S``.
 GRACE_S = 1.0
 HEARD_S = 10.0
-# BELIEVED: fraction of the places for clients who claim, without proof, that another server began
-# their text. RESERVE: fraction of the places that clients beyond their share leave free. WANTED_S:
-# how long a refusal counts as demand.
+"""A connection without a text may lose its place to others after ``GRACE_S``; the playback of its
+last text delays that by at most ``HEARD_S``."""
 BELIEVED = 0.1
+"""Fraction of the places for clients who claim, without proof, that another server began their
+text."""
 RESERVE = 0.25
+"""Fraction of the places that clients beyond their share leave free."""
 WANTED_S = 30
+"""How long a refusal counts as demand."""
 GROWTH = 1.5
 """While sound is in time, the server offers this many times the places in use."""
 REFUSALS = "refusals"
@@ -200,7 +201,7 @@ class Hub:
         """Derive the number of places and the limits per client from the settings."""
         self.places = self.limits.sessions or self._measured or PLACES_PER_CORE * cores()
         self.metrics.active.set_function(lambda: self.taken)
-        self.metrics.limit.set_function(lambda: self.most)
+        self.metrics.limit.set_function(lambda: self.capacity)
         self.metrics.wanted.set_function(lambda: self.wanted)
         fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
         self.share = self.limits.sessions_per_key or fair
@@ -244,7 +245,7 @@ class Hub:
             log.info(
                 "measured",
                 extra={
-                    "places": self.most,
+                    "places": self.capacity,
                     "at_most": self.places,
                     "ms_per_s": round(1000 * cost, 1),
                 },
@@ -373,15 +374,17 @@ class Hub:
         if self.draining or self.late:
             return False
         return (
-            not self._is_full(self.most) or bool(self._idle()) or self._idle_elsewhere() is not None
+            not self._is_full(self.capacity)
+            or bool(self._idle())
+            or self._idle_elsewhere() is not None
         )
 
     @property
-    def most(self) -> int:
-        """The number of places now.
+    def capacity(self) -> int:
+        """The number of places offered now, which is ``places`` if that was not measured.
 
-        Fewer than measured if other programs or waiting threads take processor time, but always
-        some more than are in use and served in time.
+        A measured number is scaled by the fraction of processor time that the server gets. But
+        while sound is in time, at least ``GROWTH`` times the places in use are offered.
         """
         if not self._measured:
             return self.places
@@ -398,8 +401,8 @@ class Hub:
     def _is_full(self, places: int) -> bool:
         """Return whether ``places`` places are taken.
 
-        A client with more places than it could take now counts only with those, so that it does not
-        keep others out.
+        Of a client with many places, only as many count as it could take now, so that it does not
+        keep others out: all but the reserve, or all if there is but one client.
         """
         per_client = places if self.access.keys == 1 else max(1, places - self._reserve(places))
         return self._clipped_count(per_client) >= places
@@ -412,17 +415,18 @@ class Hub:
     @property
     def wanted(self) -> int:
         """Demand: places taken and recent refusals, the latter at most once per place."""
-        return self.taken + min(self.counters.recent(REFUSALS, WANTED_S), self.most)
+        return self.taken + min(self.counters.recent(REFUSALS, WANTED_S), self.capacity)
 
     @property
     def late(self) -> bool:
         """Whether sound is late already, so that no new connection is admitted.
 
-        A client that takes too many places does not keep others out.
+        Of a client with many places, only as many count as there are threads: a client that alone
+        makes the server late does not keep others out.
         """
         if not self._crowded:
             return False
-        per_client = self.most if self.access.keys == 1 else self.threads
+        per_client = self.capacity if self.access.keys == 1 else self.threads
         return self._clipped_count(per_client) > self.threads
 
     @property
@@ -451,11 +455,12 @@ class Hub:
     def enter(
         self, protocol: str, caller: Caller, *, characters: int = 0, resumed: str = ""
     ) -> Lease:
-        """Admit a connection, which must ``leave`` later.
+        """Admit a connection and take a place for it, until ``leave``.
 
-        ``characters``: the length of its text if that is known; ``resumed``: the token by which it
-        proves that another server began its text, which admits it even while sound is late.
-        RefusedError if there is no place or its key does not allow it.
+        Checked are, in this order: whether the server drains, the key's protocols, its quota, and
+        whether there is a place. ``characters``: the length of its text if that is known.
+        ``resumed``: the token by which it proves that another server began its text, which admits
+        it even while sound is late. RefusedError if one of these checks fails.
         """
         if self.draining:
             raise self._refuse(
@@ -531,8 +536,13 @@ class Hub:
         return int(self.counters.sum(PerClient.PLACES, share))
 
     def open_utterance(self, lease: Lease) -> None:
-        """Take a place for another utterance. RefusedError if there is none."""
-        most = self.limits.contexts
+        """Begin an utterance on an admitted connection. Its first one uses the connection's place;
+        others take one each.
+
+        RefusedError if the key was revoked, the place was given away, the connection has too many
+        utterances, the quota is used up, or there is no place.
+        """
+        max_utterances = self.limits.contexts
         caller = lease.caller
         if not self.access.knows(caller):
             raise self._refuse(
@@ -540,9 +550,10 @@ class Hub:
             )
         if lease.lost.is_set():
             raise self._refuse(caller, "overloaded", NEEDED)
-        if lease.utterances >= most:
+        if lease.utterances >= max_utterances:
             sentence = (
-                f"This connection has {most} open contexts, the limit: finish or cancel one first."
+                f"This connection has {max_utterances} open contexts, the limit: finish or cancel"
+                " one first."
             )
             raise self._refuse(caller, "too_many_contexts", sentence)
         if (refusal := self.usage.begin(caller.name, caller.terms)) is not None:
@@ -617,8 +628,10 @@ class Hub:
         }
 
     def _check_place(self, caller: Caller, resumed: bool) -> None:
-        """Raise RefusedError unless there is a place for a caller, if necessary by taking that of
-        an idle connection."""
+        """Raise RefusedError unless there is a place for a caller; call it with the counters' lock.
+
+        First the caller's share: it may be exceeded while enough places are free. Then the server:
+        if it is full, the place of an idle connection is freed."""
         limit = self.share_of(caller)
         if caller.share and self.places_of(caller) >= limit and not self._may_exceed(caller):
             self.counters.note(REFUSALS)
@@ -626,7 +639,7 @@ class Hub:
             sentence = f"{subject} uses {limit} places, its limit: close a connection first."
             raise self._refuse(caller, "overloaded", sentence)
         # A resumed text gets a place even if other programs use the processor just now.
-        places = self.places if resumed else self.most
+        places = self.places if resumed else self.capacity
         if (self.late and not resumed) or (self._is_full(places) and not self._make_room(caller)):
             self.counters.note(REFUSALS)
             raise self._refuse(
@@ -651,7 +664,7 @@ class Hub:
         """Return whether a caller may take more places than it is guaranteed: its number is not
         limited, and enough are free."""
         is_limited = caller.terms.sessions or self.limits.sessions_per_key
-        return not is_limited and self.taken < self.most - self._reserve(self.most)
+        return not is_limited and self.taken < self.capacity - self._reserve(self.capacity)
 
     def _exceeds(self, share: str) -> bool:
         """Return whether a share has more places than it is guaranteed."""

@@ -89,14 +89,14 @@ def test_a_server_takes_fewer_where_other_programs_have_the_processor() -> None:
         for _ in range(200):
             share.add(0.005, 0.02)
         assert (
-            hub.most
+            hub.capacity
             == server.metric("tts_sessions_limit")
             == round(hub.places * share.part)
             < hub.places / 2
         )
     with serving(limits={"sessions": 8}) as server:
         server.hub.pool.share = share
-        assert server.hub.most == 8
+        assert server.hub.capacity == 8
 
 
 def test_sound_that_is_late_on_average_is_too_late_until_it_is_forgotten(
@@ -165,16 +165,16 @@ def test_who_is_served_in_time_is_held_however_long_threads_wait_for_each_other(
     hub, _ = crowd(0)
     for _ in range(200):
         hub.pool.share.add(0.005, 0.02)
-    assert hub.most == pytest.approx(15, abs=3)
+    assert hub.capacity == pytest.approx(15, abs=3)
     while hub.taken < 60:
         entered(hub)
-    assert hub.most == 60
+    assert hub.capacity == 60
     with pytest.raises(RefusedError):
         entered(hub)
     # Their sound is late: there were too many.
     for _ in range(4 * CHUNKS):
         hub.lateness.add(0.3)
-    assert hub.most == pytest.approx(15, abs=3)
+    assert hub.capacity == pytest.approx(15, abs=3)
     hub.close()
 
 

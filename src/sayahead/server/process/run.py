@@ -155,7 +155,7 @@ class Server(uvicorn.Server):
         fields = {
             "signal": signal.Signals(number).name,
             "places": self._hub.taken,
-            "of": self._hub.most,
+            "of": self._hub.capacity,
         }
         log.info("signal", extra=fields | {"connections": self._hub.connections})
 

@@ -39,7 +39,7 @@ def routes(hub: Hub) -> list[Route]:
         """Whether a new connection would be admitted: 503 if not."""
         body = {
             "ready": hub.ready,
-            "places": hub.most,
+            "places": hub.capacity,
             "taken": hub.taken,
             "connections": hub.connections,
         }

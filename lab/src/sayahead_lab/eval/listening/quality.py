@@ -1,5 +1,5 @@
-"""Quality: scores of utterances by listeners and measurements, and figures and differences of whole
-conditions."""
+"""Quality: scores of single utterances, and figures of a condition and differences between
+conditions computed from them."""
 
 from __future__ import annotations
 
@@ -101,12 +101,13 @@ class Row:
 
 
 class Listeners:
-    """Recogniser and raters, each loaded at its first use, with ConfigError where something is
-    missing.
+    """The speech recogniser and the opinion models (raters), each loaded at its first use.
+    ConfigError then if a package or file is missing.
 
-    ``whisper`` is a faster-whisper model folder (default: SAYAHEAD_WHISPER), ``threads`` the
-    processor cores that it may use, ``language`` what it hears, ``utmos`` UTMOS as TorchScript
-    (default: SAYAHEAD_UTMOS; see ``load_utmos``). The other arguments stand in for the models."""
+    ``whisper``: the folder of a faster-whisper model (default: SAYAHEAD_WHISPER); ``threads``: its
+    processor cores; ``language``: the language that it transcribes; ``utmos``: UTMOS as TorchScript
+    (default: SAYAHEAD_UTMOS; see ``load_utmos``). The other arguments replace the models, for
+    tests."""
 
     def __init__(
         self,
@@ -134,18 +135,18 @@ class Listeners:
         self._given = {name for name, listener in self._loaded.items() if listener}
 
     def available(self) -> dict[str, str | None]:
-        """For each of COLUMNS what it lacks, or none if it can be computed."""
-        where = {"whisper": missing_folder(self._folder), "utmos": missing_utmos(self._utmos_file)}
-        lack = {
-            name: None if name in self._given else missing(name) or where.get(name)
+        """Return, for each of COLUMNS, what is missing to compute it, or None."""
+        files = {"whisper": missing_folder(self._folder), "utmos": missing_utmos(self._utmos_file)}
+        problems = {
+            name: None if name in self._given else missing(name) or files.get(name)
             for name in self._loaded
         }
-        words = lack["whisper"] or lack["normalizer"]
-        return {"wer": words, "cer": words, **{name: lack[name] for name in RATERS}}
+        words = problems["whisper"] or problems["normalizer"]
+        return {"wer": words, "cer": words, **{name: problems[name] for name in RATERS}}
 
     def identities(self) -> dict[str, str]:
-        """For each of COLUMNS the listener's name and version or size: scores by different ones are
-        not comparable."""
+        """Return, for each of COLUMNS, the model's name and version or size; scores of different
+        models are not comparable."""
         files = {"whisper": self._folder, "utmos": self._utmos_file}
         names = {
             name: "given" if name in self._given else identity(name, files.get(name))
@@ -155,9 +156,11 @@ class Listeners:
         return {"wer": words, "cer": words, **{name: names[name] for name in RATERS}}
 
     def score(self, stimuli: Iterable[Stimulus], columns: Sequence[str] | None = None) -> list[Row]:
-        """A row for each; ``columns`` are those to compute (wer and cer come together).
+        """Score utterances; return a row for each.
 
-        Default: all of COLUMNS, but UTMOS only where its weights are named.
+        ``columns``: those of COLUMNS to compute; wer and cer are computed together. By default all,
+        except for UTMOS if its weights are not given. ConfigError for an unknown column, and for an
+        utterance that is too short.
         """
         without_utmos = self._utmos_file is None and "utmos" not in self._given
         columns = COLUMNS[: 4 if without_utmos else 5] if columns is None else columns
@@ -167,6 +170,7 @@ class Listeners:
         return [self._row(stimulus, columns) for stimulus in stimuli]
 
     def _row(self, stimulus: Stimulus, columns: Sequence[str]) -> Row:
+        """Score one utterance."""
         duration_s = len(stimulus.samples) / stimulus.sample_rate
         if duration_s < SHORTEST_S:
             raise ConfigError(
@@ -193,7 +197,7 @@ class Listeners:
         return Row(name=stimulus.name, duration_s=duration_s, **scores)
 
     def _listener(self, name: str) -> Callable[[Any], Any]:
-        """The listener of that name, loaded."""
+        """Return a model by its name, loading it at the first call."""
         loaders: dict[str, Callable[[], Any]] = {
             "whisper": lambda: load_whisper(
                 self._folder, threads=self._threads, language=self._language
@@ -210,52 +214,55 @@ class Listeners:
 
 
 Sums = Sequence[float] | None
+"""What an utterance adds to the sums of a figure; None if it was not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure of a condition, computed from sums over its utterances."""
+    """A figure of a condition, such as its word error rate, computed from sums over utterances."""
 
     name: str
     """Its name in quality.json."""
     sums: Callable[[Row], Sums]
-    """An utterance's part of the sums; none where it was not measured."""
+    """Returns what an utterance adds to the sums."""
     figure: Figure = quotient
-    """From the sums to the figure."""
+    """Computes the figure from the sums."""
     full: Callable[[Row], Sums] | None = None
-    """The same sums of the full sentence where the row itself holds them: then the difference is to
-    that."""
+    """Returns the same for the voice's full sentence, if a row holds both: the difference is then
+    to that, and not to another condition."""
     partial: bool = False
-    """Whether utterances without it are left out."""
+    """Whether utterances that were not measured are left out; otherwise they are an error."""
     alone: bool = True
-    """Whether the figure means something without a difference."""
+    """Whether the figure is reported for a condition by itself."""
     compared: bool = True
-    """Whether a difference means something."""
+    """Whether differences of the figure are reported."""
 
 
 LONE: dict[str, Any] = {"partial": True, "compared": False}
-"""For a measure that some utterances lack, and that is a comparison itself."""
+"""Options of a measure that some utterances lack, and that compares with the full sentence
+itself."""
 
 
 def mean_of(name: str) -> Measure:
-    """The measure of a score that every utterance has, or none."""
+    """Return the measure of a score that all utterances have, or none."""
     return Measure(
         name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0)
     )
 
 
 METRIC = "metric: "
-"""How a metric's figure begins in quality.json, so that it takes no built-in one's place."""
+"""Prefix of a further metric's figure in quality.json, so that its name cannot be a built-in
+one's."""
 
 
 def measures_of(rows: Sequence[Row]) -> list[Measure]:
-    """All figures that rows may have: the built-in ones, and the mean of each further metric."""
+    """Return the built-in measures, and the mean of each further metric of the rows."""
     names = dict.fromkeys(name for row in rows for name in row.metrics or {})
     return [*MEASURES, *(metric_mean(name) for name in names)]
 
 
 def metric_mean(name: str) -> Measure:
-    """The measure of a further metric."""
+    """Return the measure of a further metric."""
 
     def parts(row: Row) -> Sums:
         value = (row.metrics or {}).get(name)
@@ -265,21 +272,23 @@ def metric_mean(name: str) -> Measure:
 
 
 def seam_parts(*keys: str) -> Callable[[Row], Sums]:
-    """Those of a row's counts at seams; none where it has no seam."""
+    """Return a function of a row to some of its counts at seams; None if it has no seam."""
     return lambda row: (
         [row.seams[key] for key in keys] if row.seams and row.seams["seams"] else None
     )
 
 
 def matched_parts(*keys: str) -> Callable[[Row], Sums]:
-    """The same where the full sentence was measured too."""
+    """Return a function of a row to some of its counts at seams; None if these could not be matched
+    with places of the full sentence."""
     return lambda row: (
         [row.seams[key] for key in keys] if row.seams and row.seams["compared"] else None
     )
 
 
 def prosody_parts(key: str, *places: int) -> Callable[[Row], Sums]:
-    """Those of a row's sums of prosody, all where no places are named."""
+    """Return a function of a row to its sums of prosody under ``key``: those at ``places``, or all
+    if none are named."""
 
     def parts(row: Row) -> Sums:
         sums = (row.prosody or {}).get(key)
@@ -289,7 +298,8 @@ def prosody_parts(key: str, *places: int) -> Callable[[Row], Sums]:
 
 
 def quarters(row: Row) -> list[float] | None:
-    """Errors and words of each quarter (8,) of a transcribed long text; none for a shorter one."""
+    """Return errors and words of each quarter (8,) of a long text; None if it is short, or was not
+    transcribed."""
     if row.hypothesis is None or len(row.reference.split()) < LONG:
         return None
     errors = by_quarter(row.reference, row.hypothesis)
@@ -297,7 +307,7 @@ def quarters(row: Row) -> list[float] | None:
 
 
 def quarter(number: int) -> Measure:
-    """The word error rate of a quarter of long texts, from 0."""
+    """Return the measure of the word error rate in a quarter of long texts; ``number`` from 0."""
     name = f"wer_quarter_{number + 1}"
     return Measure(
         name, lambda row: (parts := quarters(row)) and parts[2 * number : 2 * number + 2], **LONE
@@ -305,30 +315,33 @@ def quarter(number: int) -> Measure:
 
 
 def character_parts(row: Row) -> Sums:
-    """Character errors and characters."""
+    """Return the character errors and characters of a row; None if it was not transcribed."""
     if row.character_errors is None or row.characters is None:
         return None
     return row.character_errors, row.characters
 
 
 def equal_parts(row: Row) -> Sums:
-    """Whether the streamed sound equals the one-shot sound, where that was measured."""
+    """Return 1 and 1 if the streamed sound equals the one-shot sound, else 0 and 1; None if it was
+    not measured."""
     return (row.one_shot["equal"], 1.0) if row.one_shot else None
 
 
-def at_seams(kind: str) -> list[Measure]:
-    """Share of the seams with a jump or a click, and its excess over the share elsewhere."""
-    here = (f"{kind}s", "seams")
-    there = (f"{kind}s_elsewhere", "elsewhere")
+def seam_measures(kind: str) -> list[Measure]:
+    """Return two measures of a fault, ``click`` or ``jump``: the share of seams that have one, and
+    how much larger that is than the share of other places.
+
+    The first is compared with the share at the same places of the full sentence."""
+    at_seams = (f"{kind}s", "seams")
+    elsewhere = (f"{kind}s_elsewhere", "elsewhere")
     return [
-        # Compared with the same places of the full sentence, where the two have been matched.
         Measure(
             f"seam_{kind}_rate",
-            seam_parts(*here),
+            seam_parts(*at_seams),
             full=matched_parts(f"{kind}s_whole", "compared"),
             partial=True,
         ),
-        Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, **LONE),
+        Measure(f"seam_{kind}_excess", seam_parts(*at_seams, *elsewhere), excess, **LONE),
     ]
 
 
@@ -344,8 +357,8 @@ MEASURES = (
         partial=True,
     ),
     Measure("seams", lambda row: (row.seams["seams"], 1.0) if row.seams else None, compared=False),
-    *at_seams("click"),
-    *at_seams("jump"),
+    *seam_measures("click"),
+    *seam_measures("jump"),
     Measure("seam_gap_rate", matched_parts("gaps", "compared"), **LONE),
     Measure("seam_silence_s", seam_parts("silence_total_s", "seams"), **LONE),
     Measure("pitch_rmse_cents", prosody_parts("pitch"), rmse, **LONE),
@@ -377,11 +390,11 @@ nobody listened), and decimal places."""
 
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
-    """Each measure's figure over the whole set, with its 95 % bootstrap interval over sentences.
+    """Return each measure's figure over all rows, with its 95 % bootstrap interval over sentences.
 
-    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, the
-    others as in MEASURES; ``one_shot_difference`` is the largest of all. A measure that no row has
-    is absent; ConfigError for one that only some rows have where all should.
+    ``wer`` and ``cer`` are all errors over all words or characters; opinion scores are means;
+    ``one_shot_difference`` is a maximum. A measure that no row has is absent. ConfigError if only
+    some rows have one that is not ``partial``.
     """
     estimates = {}
     for measure in measures_of(rows):
@@ -397,13 +410,12 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
 
 
 def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[str, Difference]:
-    """How ``rows`` differ from ``base``, by measure: the figure of the first less that of the
-    second.
+    """Return, for each measure, the figure of ``rows`` less that of ``base``.
 
-    Paired by name: both must hold the same sentences. The interval is a bootstrap's over sentences,
-    p that of the test which exchanges the two conditions at random in each sentence (see
-    ``difference``). A measure whose rows hold the full sentence's figure themselves, as seams and
-    prosody do, differs from that instead."""
+    Rows are paired by name. The interval is a bootstrap's over sentences, and p that of a paired
+    permutation test (see ``difference``). For a measure with ``full``, such as those of seams and
+    prosody, the difference is to the full sentence of the same row instead. ConfigError if the two
+    do not have the same sentences."""
     base_rows = {row.name: row for row in base}
     if (
         len(base_rows) != len(base)
