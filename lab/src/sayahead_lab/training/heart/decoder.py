@@ -14,6 +14,7 @@ from sayahead_lab.training.corpus.teacher import UNIT
 from sayahead_lab.training.graph.builder import Weights, quantized
 from sayahead_lab.training.heart.network import Heart
 from sayahead_lab.training.heart.speakers import tell
+from sayahead_lab.training.heart.weights import BLOCK_LEAVES
 from sayahead_lab.training.hibari import dense
 from sayahead_lab.training.layers import BINS, Block
 from sayahead_lab.training.mel.discriminators import Discriminators
@@ -136,15 +137,7 @@ def names() -> dict[str, str]:
     }
     pairs["head.bias"] = "m.head.bias"
     for number in range(BLOCKS):
-        for leaf in (
-            "dw.weight",
-            "dw.bias",
-            "norm.weight",
-            "norm.bias",
-            "gamma",
-            "pw1.bias",
-            "pw2.bias",
-        ):
+        for leaf in BLOCK_LEAVES:
             pairs[f"blocks.{number}.{leaf}"] = f"m.dec.{number}.{leaf}"
     return pairs
 

@@ -82,20 +82,16 @@ def tensor(array: Array) -> Tensor:
     return torch.from_numpy(np.array(array, np.float32))
 
 
+BLOCK_LEAVES = "dw.weight dw.bias norm.weight norm.bias gamma pw1.bias pw2.bias".split()
+"""What a block of convolutions has besides its linear layers' weights."""
+
+
 def plain_names() -> Iterator[tuple[str, str]]:
     """Our name and hibari's of each tensor that is kept as it is."""
     for name, part in ENCODERS.items():
         yield f"{name}.emb.weight", f"{part}.emb.weight"
         for i in range(2):
-            for leaf in (
-                "dw.weight",
-                "dw.bias",
-                "norm.weight",
-                "norm.bias",
-                "gamma",
-                "pw1.bias",
-                "pw2.bias",
-            ):
+            for leaf in BLOCK_LEAVES:
                 yield f"{name}.convs.{i}.{leaf}", f"{part}.convs.{i}.{leaf}"
         for leaf in ("norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"):
             yield f"{name}.{leaf}", f"{part}.attn.{leaf}"
@@ -110,15 +106,7 @@ def plain_names() -> Iterator[tuple[str, str]]:
         yield f"prosody.pro_in.{leaf}", f"pn.pro_in.{leaf}"
         yield f"prosody.pro_out.{leaf}", f"pn.pro_out.{leaf}"
     for i in range(6):
-        for leaf in (
-            "dw.weight",
-            "dw.bias",
-            "norm.weight",
-            "norm.bias",
-            "gamma",
-            "pw1.bias",
-            "pw2.bias",
-        ):
+        for leaf in BLOCK_LEAVES:
             yield f"prosody.pro.{i}.{leaf}", f"pn.pro.{i}.{leaf}"
 
 
