@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 
+from sayahead_lab import results
 from sayahead_lab.eval.experiment.machine import BUSY_CORES
 from sayahead_lab.eval.field.card import SCHEMA
 
@@ -195,12 +196,12 @@ def again(cards: Sequence[Card], others: Sequence[Card], *, clock: str | None = 
         [one for pair in both for one in pair], ("clocks", "texts", "ways of timing", "processors")
     )
     both.sort(key=lambda pair: median_ms(pair[0]))
-    rows = ["| engine | first sound, ms | again | apart, % |", "| --- | ---: | ---: | ---: |"]
     apart = [abs(median_ms(two) - median_ms(one)) / max(1, median_ms(one)) for one, two in both]
-    for (one, two), share in zip(both, apart, strict=True):
-        rows.append(
-            f"| {one['engine']} | {median_ms(one)} | {median_ms(two)} | {100 * share:.1f} |"
-        )
+    rows = [
+        [one["engine"], str(median_ms(one)), str(median_ms(two)), f"{100 * share:.1f}"]
+        for (one, two), share in zip(both, apart, strict=True)
+    ]
+    lines = results.table("engine|first sound, ms|again|apart, %", rows)
     swapped = [
         f"{a[0]['engine']} and {b[0]['engine']} ({median_ms(a[1])} and {median_ms(b[1])} ms)"
         for a, b in combinations(both, 2)
@@ -212,7 +213,7 @@ def again(cards: Sequence[Card], others: Sequence[Card], *, clock: str | None = 
         " other"
     )
     return "\n".join(
-        [*rows, "", f"{told} (typically {100 * statistics.median(apart):.1f} %); {order}."]
+        [*lines, "", f"{told} (typically {100 * statistics.median(apart):.1f} %); {order}."]
     )
 
 
@@ -223,12 +224,11 @@ def median_ms(card: Card) -> int:
 
 def table(cards: Sequence[Card], columns: Sequence[str] = tuple(COLUMNS)) -> str:
     """The cards' figures in Markdown."""
-    titles = ["engine", *(COLUMNS[name][0] for name in columns)]
+    titles = "".join(f"|{COLUMNS[name][0]}" for name in columns)
     rows = [
         [one["engine"], *(COLUMNS[name][1](one["figures"]) for name in columns)] for one in cards
     ]
-    lines = [titles, ["---", *["---:"] * len(columns)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(results.table(f"engine{titles}", rows))
 
 
 def notes(cards: Sequence[Card]) -> list[str]:

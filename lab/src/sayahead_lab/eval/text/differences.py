@@ -16,6 +16,7 @@ from sayahead.errors import ConfigError
 
 from sayahead_lab.eval.text.reading_worker import ENDS
 from sayahead_lab.eval.text.snapshot import Row, load, pieces, spoken
+from sayahead_lab.results import table
 
 VERDICTS = ("better", "equal", "worse")
 """What an accepted difference may be called."""
@@ -276,14 +277,14 @@ def _finality(finality: Mapping[str, Finality]) -> list[str]:
 
 
 def _costs(before: Row, after: Row) -> list[str]:
-    lines = ["", "| | before | after | ratio |", "|---|--:|--:|--:|"]
     old = _figures(before)
     new = _figures(after)
-    for name in old:
-        if name in new:
-            ratio = new[name] / max(old[name], 0.01)
-            lines.append(f"| {name} | {old[name]:.1f} | {new[name]:.1f} | {ratio:.2f} |")
-    return lines
+    rows = [
+        [name, f"{old[name]:.1f}", f"{new[name]:.1f}", f"{new[name] / max(old[name], 0.01):.2f}"]
+        for name in old
+        if name in new
+    ]
+    return ["", *table("|before|after|ratio", rows)]
 
 
 def _figures(header: Row) -> dict[str, float]:

@@ -14,6 +14,7 @@ from sayahead.sound.files import wav_header
 from sayahead.sound.pcm import to_pcm16
 from sayahead.types import Floats
 
+from sayahead_lab import results
 from sayahead_lab.eval.listening.likeness import load_embedder
 from sayahead_lab.eval.listening.listeners import (
     at_16khz,
@@ -129,10 +130,8 @@ def others(text: str, recordings: SaidTexts, described: Sequence[Floats]) -> Flo
 
 def table(figures: Mapping[str, Mapping[str, float]]) -> list[str]:
     """The figures as lines of Markdown; empty cells where a listener is not installed."""
-    lines = [f"| | {' | '.join(MEASURES.values())} |", f"|---|{'---:|' * len(MEASURES)}"]
-    for who, row in figures.items():
-        lines.append(f"| {who} | {' | '.join(cell(row, measure) for measure in MEASURES)} |")
-    return lines
+    rows = [[who, *(cell(row, one) for one in MEASURES)] for who, row in figures.items()]
+    return results.table(f"|{'|'.join(MEASURES.values())}", rows)
 
 
 def cell(row: Mapping[str, float], measure: str) -> str:
