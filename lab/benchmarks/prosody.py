@@ -1,7 +1,7 @@
 """Prosody over lookahead and context: how far durations, pauses and pitch lie from the same voice's
 whole sentences.
 
-    python lab/benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR] \
+    python lab/benchmarks/prosody.py NAME --texts test.csv [--voice NAME] [--lm DIR] \
         [--results FILE]
 
 The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no
@@ -9,8 +9,8 @@ warping. Without ``--lm``, a condition that wants a language model is left out, 
 
 from __future__ import annotations
 
-import json
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,8 @@ from sayahead_lab.eval.measures.prosody import Deviation, Recording, differences
 from sayahead_lab.results import Rows, options, table, tell
 from sayahead_lab.scripts import texts_at
 
-
-def read_conditions(path: Path) -> list[Condition]:
-    """The conditions of a JSON list."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    return [from_mapping(Condition, item, where=str(path)) for item in data]
+LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+"""Conditions by the name of their list."""
 
 
 def figure(found: Deviation) -> str:
@@ -38,7 +35,7 @@ def figure(found: Deviation) -> str:
 
 def main() -> None:
     parser = options(__doc__, "texts", "results", count=100, voice="heart")
-    parser.add_argument("conditions", type=Path)
+    parser.add_argument("conditions", choices=LISTS, help="a list of prosody.toml")
     parser.add_argument("--lm")
     arguments = parser.parse_args()
     texts = texts_at(arguments.texts, arguments.count)
@@ -51,7 +48,8 @@ def main() -> None:
 
     whole = [record(text, policy=WaitAll()) for text in texts]
     rows = Rows()
-    for condition in read_conditions(arguments.conditions):
+    for entry in LISTS[arguments.conditions]:
+        condition = from_mapping(Condition, entry, where=f"prosody.toml: {arguments.conditions}")
         if condition.policy_name == "wait-all":
             continue
         if condition.context_name == "lm" and not arguments.lm:

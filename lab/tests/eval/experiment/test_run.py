@@ -154,19 +154,22 @@ EXPERIMENTS = [
     for path in sorted(BENCHMARKS.rglob("*.toml"))
     if "[[conditions]]" in path.read_text("utf-8")
 ]
-LISTS = [BENCHMARKS / f"{name}.json" for name in ("context", "hidden", "step_words")]
+LISTS = tomllib.loads((BENCHMARKS / "prosody.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    "path", [*EXPERIMENTS, *LISTS], ids=lambda path: str(path.relative_to(BENCHMARKS))
-)
+@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: str(path.relative_to(BENCHMARKS)))
 def test_the_experiments_that_come_with_the_package_can_be_read(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    rows = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)["conditions"]
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))["conditions"]
     assert len({Condition(**row).name for row in rows}) == len(rows) > 1
     # Those with voices that have to be trained first are read no further.
-    if path.suffix == ".toml" and path.parent == BENCHMARKS:
+    if path.parent == BENCHMARKS:
         assert load_matrix(path).conditions[0].policy_name == "wait-all"
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_the_lists_of_conditions_whose_prosody_is_measured_can_be_read(name: str) -> None:
+    rows = LISTS[name]
+    assert len({Condition(**row).name for row in rows}) == len(rows) > 1
 
 
 SHADOWING = (
