@@ -234,9 +234,8 @@ def test_what_is_measured_is_kept_with_how_it_was_made(files: Path) -> None:
     run(load_matrix(files / "matrix.toml"), texts[:1], out)
     run(load_matrix(files / "matrix.toml"), texts, out)
     about = json.loads((out / "k = 0, random" / "about.json").read_text(encoding="utf-8"))
-    assert (
-        about["settings"]["policy"] == "lookahead:k=0,first_chunk=1,chunk=1,words=1,in_chunks=false"
-    )
+    policy = "lookahead:k=0,first_chunk=1,chunk=1,words=1,in_chunks=false,first_letters=0"
+    assert about["settings"]["policy"] == policy
     assert about["settings"]["context"] == "random:count=5,seed=0"
     assert [load["own_processes"] for load in about["load"]] == [1, 1]
     assert all(load["seconds"] >= 0 and load["other_cores"] >= 0 for load in about["load"])
