@@ -1,4 +1,4 @@
-"""What a book is: chapters of blocks."""
+"""The records of a book: chapters, which consist of passages."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class Chapter:
 
     @property
     def text(self) -> str:
-        """All of it: each block is a paragraph."""
+        """The whole text, a paragraph for each block."""
         return "\n\n".join(block.text for block in self.blocks)
 
     def places(self) -> Iterator[tuple[int, Passage]]:
-        """Where in ``text`` each block begins."""
-        at = 0
+        """Yield each block with its position in ``text``."""
+        position = 0
         for block in self.blocks:
-            yield at, block
-            at += len(block.text) + 2
+            yield position, block
+            position += len(block.text) + len("\n\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Book:
     chapters: tuple[Chapter, ...]
     author: str = ""
     language: str = ""
-    """A BCP 47 tag; empty if it says none."""
+    """A BCP 47 tag; empty if the book names none."""
     cover: bytes = field(default=b"", repr=False)
-    """A picture, JPEG or PNG, or nothing."""
+    """A JPEG or PNG file; empty if there is none."""
 
 
 def decoded(data: bytes) -> str:
-    """Text in the encoding that its first bytes tell: UTF-16 by its mark, what its XML or HTML
-    declares, and otherwise UTF-8."""
+    """Decode text as UTF-16 if it has a byte order mark, as its XML or HTML declares, or else as
+    UTF-8."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     declared = DECLARED.search(data[:1024])

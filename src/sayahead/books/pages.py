@@ -1,4 +1,4 @@
-"""A page of a book, in HTML, as the blocks that a reader would read out."""
+"""Reads a page of a book from HTML: the blocks of text that somebody would read aloud."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ BLOCKS = HEADINGS | frozenset(
     ).split()
 )
 EMPTY = frozenset("area base br col embed hr img input link meta source track wbr".split())
-"""What has no end."""
+"""Elements without an end tag."""
 SILENT = frozenset(
     "audio button canvas head iframe math nav noscript object rp rt script select style svg"
     " template textarea video".split()
 )
+"""Elements whose content is not read."""
 ASIDE = frozenset(
     "biblioentry endnote endnotes footnote footnotes index landmarks loi lot noteref page-list"
     " pagebreak rearnote rearnotes toc".split()
 )
-"""What a book says of parts that are not read (epub:type), with "doc-" before it as a role."""
+"""Types of parts that are not read (epub:type; as a role with "doc-" before it)."""
 NOTE = re.compile(r"[\d*†‡§¶,\s\[\]()]+")
-"""A raised mark of a note."""
+"""A superscript that refers to a note."""
 LINKED_NOTE = re.compile(r"\s*(?:[\[(]\s*(?:\d+|[*†‡§¶↑↩^])\ufe0e?\s*[\])]|[*†‡§¶↑↩^]+\ufe0e?)\s*")
-"""The text of a link to a note or back, which is not raised."""
+"""The text of a link to a note, or back from it, that is not a superscript."""
 UNSEEN = str.maketrans(dict.fromkeys("\u00ad\u200b\ufeff\u2060", ""))
-"""Where a word may be broken, and other characters without a form."""
+"""Removes invisible characters, such as soft hyphens."""
 
 
 def blocks_of(page: str) -> list[Passage]:
-    """The blocks of a page, in order: notes, page numbers, tables of contents and what is hidden
-    are left out."""
+    """Return the blocks of a page in order, without notes, page numbers, tables of contents and
+    hidden elements."""
     reader = _Page()
     reader.feed(page)
     reader.close()
@@ -44,19 +45,23 @@ def blocks_of(page: str) -> list[Passage]:
 
 
 class _Page(HTMLParser):
+    """Collects the blocks of a page; call ``end_block`` after the last tag."""
+
     def __init__(self) -> None:
         super().__init__()
         self.blocks = list[Passage]()
+        # Text, names and kind of the block that is being read.
         self._parts = list[str]()
         self._ids = list[str]()
-        self._raised = ""
-        # Where in the parts a link within the book began; None outside one.
-        self._link: int | None = None
-        # The open tags, whether they are silent, and whether they are lines; the next number of
-        # each open list, None without numbers.
-        self._open = list[tuple[str, bool, bool]]()
-        self._numbers = list[int | None]()
         self._heading = False
+        # Text of the open superscript.
+        self._superscript = ""
+        # Index in the parts at which a link within the book began; None outside one.
+        self._link: int | None = None
+        # The open elements: tag, whether it is silent, and whether it is a line of its own.
+        self._open = list[tuple[str, bool, bool]]()
+        # The next number of each open list; None without numbers.
+        self._numbers = list[int | None]()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
@@ -69,7 +74,8 @@ class _Page(HTMLParser):
         self._mark(tag, known)
 
     def _mark(self, tag: str, known: dict[str, str | None]) -> None:
-        """What an element adds to the text by itself."""
+        """Add the text that an element has without its content: line breaks, numbers, commas
+        between cells, formulas in words."""
         match tag:
             case "a":
                 self._link = len(self._parts) if "#" in (known.get("href") or "") else None
@@ -85,39 +91,40 @@ class _Page(HTMLParser):
                 self._parts += [] if self._is_silent(below=1) else [known.get("alttext") or ""]
 
     def _begin(self, tag: str, attrs: dict[str, str | None]) -> None:
-        """An element that has an end begins."""
+        """Note an element that has an end tag."""
         is_line = tag not in BLOCKS and "display:block" in style_of(attrs)
         self._parts += ["\n"] if is_line else []
         self._open.append((tag, is_silent(tag, attrs), is_line))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "sup":
-            # 1st is a word, and 1998³ is a year with a note.
-            self._parts += [] if NOTE.fullmatch(self._raised) else [self._raised]
-            self._raised = ""
+            # The superscript of 1st belongs to the word; that of 1998³ refers to a note.
+            self._parts += [] if NOTE.fullmatch(self._superscript) else [self._superscript]
+            self._superscript = ""
         if tag in BLOCKS:
             self.end_block()
         if tag in ("ol", "ul") and self._numbers:
             self._numbers.pop()
         if tag == "a":
             self._end_link()
-        tags = [each for each, _, _ in self._open]
+        tags = [open_tag for open_tag, _, _ in self._open]
         if tag in tags:
-            at = len(tags) - 1 - tags[::-1].index(tag)
-            self._parts += ["\n"] if self._open[at][2] else []
-            del self._open[at:]
+            last = len(tags) - 1 - tags[::-1].index(tag)
+            _, _, is_line = self._open[last]
+            self._parts += ["\n"] if is_line else []
+            del self._open[last:]
 
     def handle_data(self, data: str) -> None:
         if self._is_silent():
             return
         tags = {tag for tag, _, _ in self._open}
         if "sup" in tags:
-            self._raised += data
+            self._superscript += data
         else:
             self._parts.append(data if "pre" in tags else re.sub(r"\s", " ", data))
 
     def end_block(self) -> None:
-        """What was read since the last block is one, if it is anything."""
+        """Add the text since the last block as a block, unless it is empty."""
         lines = (
             " ".join(line.split()) for line in "".join(self._parts).translate(UNSEEN).split("\n")
         )
@@ -126,21 +133,22 @@ class _Page(HTMLParser):
         self._link = None
         if text:
             self.blocks.append(Passage(text, self._heading, tuple(self._ids)))
-            # A name before a block without text is the next one's.
+            # Ids of a block without text are kept for the next one.
             self._ids = []
         self._heading = False
 
     def _is_silent(self, *, below: int = 0) -> bool:
+        """Return whether the open elements are not read, except for the ``below`` last ones."""
         return any(silent for _, silent, _ in self._open[: len(self._open) - below])
 
     def _end_link(self) -> None:
-        """A link ends: one to a note is not read."""
+        """End a link, and drop its text if it leads to a note."""
         if self._link is not None and LINKED_NOTE.fullmatch("".join(self._parts[self._link :])):
             del self._parts[self._link :]
         self._link = None
 
     def _number(self, attrs: dict[str, str | None]) -> None:
-        """An item begins."""
+        """Add the number of a list's item."""
         if self._is_silent() or not self._numbers or self._numbers[-1] is None:
             return
         value = attrs.get("value") or ""
@@ -150,7 +158,7 @@ class _Page(HTMLParser):
 
 
 def is_silent(tag: str, attrs: dict[str, str | None]) -> bool:
-    """Whether what is between a tag and its end is not read."""
+    """Return whether the content of an element is not read."""
     kinds = f"{attrs.get('epub:type') or ''} {attrs.get('role') or ''}".replace("doc-", "").split()
     return (
         tag in SILENT
@@ -162,11 +170,11 @@ def is_silent(tag: str, attrs: dict[str, str | None]) -> bool:
 
 
 def style_of(attrs: dict[str, str | None]) -> str:
-    """An element's own style, without spaces."""
+    """Return the value of an element's style attribute, in lower case without spaces."""
     return (attrs.get("style") or "").replace(" ", "").lower()
 
 
 def first_number(attrs: dict[str, str | None]) -> int:
-    """With which number a list begins."""
+    """Return the number with which a list begins."""
     start = attrs.get("start") or "1"
     return int(start) if start.lstrip("-").isdecimal() else 1

@@ -104,7 +104,7 @@ def write_page(
 
 
 def heard_places(words: Sequence[WordTiming]) -> list[WordTiming]:
-    """The first word of each place in the text: "$5" is one place, and two words."""
+    """Return the words that begin a new place in the text: "$5" is two words at one place."""
     places = list[WordTiming]()
     for word in words:
         if word.end > word.start and (not places or word.start >= places[-1].end):
@@ -113,25 +113,27 @@ def heard_places(words: Sequence[WordTiming]) -> list[WordTiming]:
 
 
 def section(chapter: SpokenChapter, places: Sequence[WordTiming]) -> str:
-    """A chapter's blocks, with a mark around each place that is heard."""
-    waiting = iter(places)
-    word = next(waiting, None)
+    """Return a chapter as HTML, with an element around each of ``places`` (``heard_places``)."""
+    text = chapter.chapter.text
+    remaining = iter(places)
+    word = next(remaining, None)
     blocks = []
     for begin, block in chapter.chapter.places():
         parts = list[str]()
-        at = begin
+        position = begin
         end = begin + len(block.text)
         while word is not None and word.start < end:
-            parts.append(html.escape(chapter.chapter.text[at : word.start]))
-            parts.append(f"<b>{html.escape(chapter.chapter.text[word.start : word.end])}</b>")
-            at = word.end
-            word = next(waiting, None)
-        parts.append(html.escape(chapter.chapter.text[at:end]))
+            parts.append(html.escape(text[position : word.start]))
+            parts.append(f"<b>{html.escape(text[word.start : word.end])}</b>")
+            position = word.end
+            word = next(remaining, None)
+        parts.append(html.escape(text[position:end]))
         blocks.append("".join(tagged(block, parts)))
     return "\n".join(blocks)
 
 
 def tagged(block: Passage, parts: Sequence[str]) -> Iterator[str]:
+    """Yield the HTML of a block with this content."""
     tag = "h2" if block.heading else "p"
     yield f"<{tag}>"
     yield from parts

@@ -1,4 +1,4 @@
-"""Resuming a text on another server: from where it is sent again, and which part of the sound is
+"""Resumes a text on another server: from where it is sent again, and which part of the sound is
 new.
 
 The same text gives nearly the same sound. So the open sentence is spoken again from its beginning,
@@ -43,7 +43,9 @@ def resume_position(text: str, words: Sequence[WordTiming], seams: Iterable[int]
 
 
 class Splice:
-    """Cuts off what was received of a sentence that is spoken again."""
+    """Cuts off the received part of a sentence that is spoken again.
+
+    Until the chunks reach the cut, they are buffered; then the rest is returned as it comes."""
 
     def __init__(
         self,
@@ -68,11 +70,12 @@ class Splice:
         self._part = part
         # First sample of the new sound that was not received; None while that is unknown.
         self._skip: int | None = None if last is not None else samples
-        # Samples of the new sound so far, those of its end that may be needed for the cut, and the
-        # new words in it.
+        # Number of samples of the new sound so far; the last of them, as far as the cut may need
+        # them; and the words that were not received.
         self._sample_count = 0
         self._buffer = tail[:0]
         self._new_words = list[WordTiming]()
+        # Whether the cut was made.
         self._is_joined = False
 
     @property
@@ -82,53 +85,59 @@ class Splice:
         return self._skip - self._samples if self._is_joined and self._skip is not None else None
 
     def take(self, samples: Floats, words: Sequence[WordTiming]) -> tuple[Floats, list[WordTiming]]:
-        """Return what is new of a chunk: samples (S,), and words.
+        """Return what is new of a chunk: samples (S,), and words. Both are empty while the chunks
+        do not reach the cut.
 
-        Their positions count in the whole text, their times from the new sound's first sample.
+        Positions of words count in the whole text, their times from the new sound's first sample.
         """
-        last = self._last
         for word in words:
-            start = word.start + self._offset
-            end = word.end + self._offset
-            # If a flush came at another moment, one word may now be two.
-            if last is not None and (start <= last.start or start < last.end >= end):
-                extension = self._extension(word, last)
-                if extension is None:
-                    if start == last.start:
-                        self._skip = self._break_sample(word, last)
-                    continue
-                word = extension
-                start = last.end
-            self._new_words.append(replace(word, start=start, end=end))
-            # No sound of a new word may be cut off.
-            if not self._is_joined and (self._skip is None or word.onset_samples < self._skip):
-                self._skip = word.onset_samples
+            self._take_word(word)
         self._sample_count += len(samples)
         if not self._is_joined:
             self._buffer = np.concatenate([self._buffer, samples])
             if self._skip is None or self._sample_count < self._skip + self._reach:
-                kept_from = (
-                    self._sample_count
-                    if self._skip is None
-                    else min(self._sample_count, self._skip)
-                )
-                self._buffer = self._buffer[
-                    max(
-                        0,
-                        kept_from
-                        - len(self._tail)
-                        - self._reach
-                        - self._sample_count
-                        + len(self._buffer),
-                    ) :
-                ]
+                self._trim_buffer()
                 return samples[:0], []
-            self._is_joined, self._skip = True, self._best_cut(self._skip)
-            samples = self._buffer[self._skip - self._sample_count + len(self._buffer) :]
+            self._is_joined = True
+            self._skip = self._best_cut(self._skip)
+            samples = self._buffer[self._skip - self._buffer_start :]
             self._buffer = self._tail[:0]
         new_words = self._new_words
         self._new_words = []
         return samples, new_words
+
+    def _take_word(self, word: WordTiming) -> None:
+        """Keep a word of the new sound if it was not received, and move the cut if the word shows
+        where it must be."""
+        last = self._last
+        start = word.start + self._offset
+        end = word.end + self._offset
+        # If a flush came at another moment, one received word may now be two.
+        if last is not None and (start <= last.start or start < last.end >= end):
+            extension = self._extension(word, last)
+            if extension is None:
+                if start == last.start:
+                    self._skip = self._break_sample(word, last)
+                return
+            word = extension
+            start = last.end
+        self._new_words.append(replace(word, start=start, end=end))
+        # No sound of a new word may be cut off.
+        if not self._is_joined and (self._skip is None or word.onset_samples < self._skip):
+            self._skip = word.onset_samples
+
+    @property
+    def _buffer_start(self) -> int:
+        """Sample of the new sound at which the buffer begins."""
+        return self._sample_count - len(self._buffer)
+
+    def _trim_buffer(self) -> None:
+        """Drop samples that are too early for any cut, and for the window before it."""
+        cut = self._sample_count
+        if self._skip is not None:
+            cut = min(cut, self._skip)
+        first = cut - self._reach - len(self._tail)
+        self._buffer = self._buffer[max(0, first - self._buffer_start) :]
 
     def _extension(self, word: WordTiming, last: WordTiming) -> WordTiming | None:
         """Return what a revision has appended to the last word received; None if nothing."""
@@ -151,7 +160,7 @@ class Splice:
     def _best_cut(self, skip: int) -> int:
         """Return the sample near ``skip`` before which the new sound is most similar to the
         tail."""
-        begin = self._sample_count - len(self._buffer)
+        begin = self._buffer_start
         size = len(self._tail)
         cuts = [
             cut for cut in range(skip - self._reach, skip + self._reach + 1) if cut - size >= begin
@@ -165,6 +174,6 @@ class Splice:
             / (np.linalg.norm(windows, axis=1) * np.linalg.norm(self._tail) + 1e-9)
         )
         # Among equally similar ones, the nearest.
-        return max(zip(similarity.round(3), (-abs(cut - skip) for cut in cuts), cuts, strict=True))[
-            2
-        ]
+        distances = (-abs(cut - skip) for cut in cuts)
+        _, _, best = max(zip(similarity.round(3), distances, cuts, strict=True))
+        return best

@@ -1,4 +1,4 @@
-"""Where speech is made: texts being spoken, on threads that serve the most urgent first.
+"""Synthesis threads, which run the steps of all texts by earliest deadline first.
 
 Threads suffice: ONNX Runtime releases the interpreter lock while it computes.
 """
@@ -37,14 +37,14 @@ from sayahead.voice import Voice
 
 T = TypeVar("T")
 SOON_S = 0.4
-"""What is needed later than this may wait: it would be played from a buffer."""
+"""A job whose deadline is later than this may wait: its sound would only be buffered."""
 MOMENT_S = 0.1
-"""Silence in a file of a text without words."""
+"""Length of the silence in an audio file of a text without words."""
 READ_AT_ONCE = 240
-"""Characters of a text that a job reads, if they have no word: then others have a turn."""
+"""Characters that one job reads in search of a word; then other jobs have their turn."""
 MAX_SHORT = 100
-"""Phonemes, spoken and seen, of a step that is not long: some fifteen words. Steps of prose have 10
-to 30."""
+"""Most phonemes, spoken and visible, of a short step: some fifteen words. Steps of prose have 10 to
+30."""
 
 
 class Size(Enum):
@@ -56,32 +56,33 @@ class Size(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EncodedChunk:
-    """A chunk of audio as it is sent, and what its making took."""
+    """An encoded chunk of audio, and the time that it took."""
 
     data: bytes
     """Encoded audio; may be empty while an encoder holds it."""
     samples: int
-    """How many samples, at the voice's rate; 0 for an encoder's last bytes."""
+    """Number of samples at the voice's rate; 0 for an encoder's last bytes."""
     words: tuple[WordTiming, ...]
-    """Words that begin in them, at the voice's rate."""
+    """Words that begin in it, with times at the voice's rate."""
     audible: bool
-    """Whether any of it is above -50 dBFS."""
+    """Whether a part of it is above -50 dBFS."""
     waited_s: float
-    """Wait for a thread."""
+    """Time for which it waited for a thread."""
     took_s: float
-    """Time of the step itself."""
+    """Time of its step."""
     computed_s: float = 0.0
-    """Processor time of all steps since the chunk before."""
+    """Processor time of all steps since the previous chunk."""
 
 
 Member = Callable[[], tuple[Voice, str | None]]
-"""Gives a voice, which may have to be loaded, and one of its speakers."""
+"""Returns a voice, which it may have to load, and a speaker of it."""
 
 
 def session_of(
     voice: Voice, options: SessionOptions, others: Callable[[str], Member | None] | None = None
 ) -> Session:
-    """A stream of speech in which others may speak, too."""
+    """Open a session: with ``others``, which returns a member by name, a text in which several
+    voices speak; its default voice is ``voice``."""
     if others is None:
         return voice.session(options)
 
@@ -106,7 +107,7 @@ def session_of(
 
 
 class Speaking:
-    """One text being spoken: a session, its encoder, and the threads it runs on."""
+    """One text being spoken: runs a session and its encoder on the pool's threads."""
 
     def __init__(
         self,
@@ -116,11 +117,11 @@ class Speaking:
         account: Account | None = None,
         others: Callable[[str], Member | None] | None = None,
     ) -> None:
-        """``account`` pays for the processor time; ``others``: who else may speak in the text, by
-        name. ConfigError for options that the voice cannot take."""
+        """``account``: charged with the processor time; ``others``: returns other voices for the
+        text by name. ConfigError for options that the voice cannot take."""
         self._voice = voice.config.name
         self._account = account
-        # Who asks another process may wait for it.
+        # Whether its phonemizer asks another process, for which a thread may wait.
         self._waits = class_flag(type(voice.loaded.phonemizer), "waits", default=False)
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
@@ -130,20 +131,21 @@ class Speaking:
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
         self._pool = pool
         self._over = False
-        # Whether a file still lacks its sound.
+        # Whether this is for a file that has no sound yet.
         self._mute = options.file
         wanted = options.session.step_words
         self.batch_size = BatchSize(
             pool.step_words if wanted is None else min(wanted, pool.step_words)
         )
-        """How many words its steps may say."""
-        # Processor time of steps that gave nothing yet.
+        """How many words a step may speak."""
+        # Processor time of steps since the last chunk.
         self._computed_s = 0.0
 
     async def pull(self, *, deadline: float, patient: bool = False) -> EncodedChunk | None:
-        """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is
-        when the peer runs out of audio: the earliest is served first. ``patient``: more text is
-        awaited where it adds to what the step can say (``Session.hungry``)."""
+        """Return the next chunk; None if more text is needed for it.
+
+        ``deadline``: when the client's player runs dry, in the event loop's time. ``patient``:
+        return None also if more text would add words to the step (``Session.hungry``)."""
         request = time.perf_counter()
         size = Size.SHORT
         while True:
@@ -154,10 +156,11 @@ class Speaking:
             size = result
 
     async def revise(self, at: int, text: str) -> int:
-        """``Session.revise``, on a thread: it reads the open sentence again."""
+        """Run ``Session.revise`` on a thread, since it normalizes the open sentence again."""
         return await self._run(lambda: self.session.revise(at, text), deadline=time.monotonic())
 
     async def _run(self, job: Callable[[], T], *, deadline: float, size: Size = Size.SHORT) -> T:
+        """Run a job of this text in the pool."""
         return await self._pool.run(
             job,
             deadline=deadline,
@@ -168,7 +171,10 @@ class Speaking:
         )
 
     def _step(self, request: float, size: Size, patient: bool) -> EncodedChunk | Size | None:
-        """The next chunk; or what the step is, if that is another than it was taken for."""
+        """Run a step and return its chunk; None if more text is needed.
+
+        Returns a Size instead if the step must be queued again: as a long job, which is not known
+        before its text is read, or as another short one if it has read enough for a turn."""
         start = time.perf_counter()
         computing = time.thread_time()
         max_words = self.batch_size.words(self._pool.cost(self._voice), ended=self.session.ended)
@@ -208,77 +214,80 @@ class Speaking:
 
 @dataclass(order=True, slots=True)
 class Job:
-    """What a thread is to do."""
+    """A queued job."""
 
     order: float
-    """Earlier ones go first: its deadline, later for a client who takes much."""
+    """Priority, the smallest first: its deadline plus the debt of its client."""
     number: int
+    """Serial number, which orders jobs of the same priority."""
     deadline: float = field(compare=False)
     """When its result is needed."""
     work: Callable[[], None] = field(compare=False)
     account: Account | None = field(compare=False)
-    """Who pays for it."""
+    """Charged with its processor time."""
     waits: bool = field(compare=False)
-    """Whether it may have to wait for another process."""
+    """Whether it may wait for another process."""
     beside: bool = field(compare=False)
-    """Whether another voice, or a client who takes little, is to have a thread."""
+    """Whether it must leave a thread to another voice, or to a client within its budget."""
 
 
 class Pool:
-    """Threads that run short jobs, earliest deadline first; one of them is kept for what is needed
-    soon.
+    """A pool of threads that runs jobs by earliest deadline first.
 
-    What is needed much later is made in the gaps: only when nothing has been needed soon for a
-    moment. Long jobs have a thread of their own, so that nobody waits for their end; and those of a
-    voice that costs much more than another that is in use leave one thread to that one, as do those
-    of a client who takes much to one who takes little."""
+    There are three queues. Cheap jobs run on all threads, except that one thread is kept for urgent
+    ones (due within ``SOON_S``). Expensive jobs leave a thread to the others: those of a voice that
+    costs much more than another one in use, those of a client over its budget while another one is
+    within its own, and those that may wait for another process. Long jobs have a thread of their
+    own, so that no other job waits for their end. Jobs that are due much later run only while
+    nothing is urgent."""
 
-    # What is needed later than this waits for a gap of so long: enough is in the buffer.
+    # A job due later than ``LATER_S`` waits until nothing was urgent for ``GAP_S``.
     LATER_S = 5.0
     GAP_S = 0.5
-    # A voice is expensive whose jobs take so many times as long as another's that was in use within
-    # so long.
+    # A voice is expensive if its jobs take so many times as long as those of another voice that was
+    # in use within ``IN_USE_S``.
     EXPENSIVE = 3.0
     IN_USE_S = 60.0
-    # How much the thread of long jobs gives way to the others. Not more: where another program has
-    # the processor, it would keep the interpreter's lock from them.
+    # Niceness of the thread of long jobs. A nicer one would hold the interpreter lock for long when
+    # another program has the processor.
     NICE = 3
 
     def __init__(self, threads: int, *, step_words: int = 1) -> None:
-        """``step_words``: how many words one step may say where its sound is not needed soon."""
+        """``threads``: how many run short jobs; ``step_words``: most words of a step whose sound is
+        not urgent."""
         self.step_words = step_words
         self.steps = 0
-        """Jobs that have run."""
+        """Number of jobs that have run."""
         self.threads = threads
         self.share = ProcessorShare()
-        # When something was needed soon last.
-        self._pressed = -math.inf
-        # Jobs that run and whose result was not needed soon, and those of expensive voices; how
-        # many may. And those that may have to wait for another process.
-        self._early = 0
-        self._expensive = 0
-        self._outside = 0
-        self._most = threads
-        self._most_but_one = max(1, threads - 1)
-        # Cheap, expensive and long ones.
+        # When a job was urgent last.
+        self._last_urgent = -math.inf
+        # Running jobs that are not urgent, that are expensive, and that may wait for another
+        # process.
+        self._early_count = 0
+        self._expensive_count = 0
+        self._waiting_count = 0
+        self._max_early = max(1, threads - 1)
+        # Queues of cheap, expensive and long jobs.
         self._jobs: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
+        # Mean processor time of a voice's short jobs, and when it was updated.
         self._costs = dict[str, tuple[float, float]]()
-        # The two clients who asked last of those that take little, and when.
-        self._modest: list[tuple[Account, float]] = []
+        # The last two clients within their budget, and when they queued a job.
+        self._modest_clients: list[tuple[Account, float]] = []
         self._count = itertools.count()
         # One lock, on which the thread of long jobs waits apart from the others.
         lock = threading.Lock()
         self._ready = threading.Condition(lock)
         self._ready_long = threading.Condition(lock)
         self._closed = False
-        # With one thread, expensive voices share that of long jobs.
-        makers: list[Callable[[], None]] = [
+        # With one thread, expensive jobs share that of long jobs.
+        targets: list[Callable[[], None]] = [
             *(functools.partial(self._work, self._next, self._ready) for _ in range(threads)),
             self._work_long,
         ]
         self._threads = [
-            threading.Thread(target=work, name=f"speech-{n}", daemon=True)
-            for n, work in enumerate(makers)
+            threading.Thread(target=target, name=f"speech-{n}", daemon=True)
+            for n, target in enumerate(targets)
         ]
         for thread in self._threads:
             thread.start()
@@ -293,8 +302,11 @@ class Pool:
         waits: bool = False,
         account: Account | None = None,
     ) -> T:
-        """The job's result; a job whose caller was cancelled before its turn never runs. ``waits``:
-        it may have to wait for another process."""
+        """Queue a job, and return its result. A job whose caller is cancelled before its turn does
+        not run.
+
+        ``deadline``: when the result is needed; ``voice``: the name of the voice that it runs;
+        ``waits``: whether it may wait for another process; ``account``: the client's."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
@@ -314,7 +326,7 @@ class Pool:
         order = deadline + (account.debt_s if account else 0.0)
         with self._ready:
             if deadline <= time.monotonic() + SOON_S:
-                self._pressed = time.monotonic()
+                self._last_urgent = time.monotonic()
             others = self._others(voice)
             crowds = self._crowds(account)
             kind = (
@@ -332,7 +344,7 @@ class Pool:
                 beside=bool(others) or crowds,
             )
             heapq.heappush(self._jobs[kind], entry)
-            if kind or self._outside:
+            if kind or self._waiting_count:
                 self._wake_all()
             else:
                 # Any of these threads can take it, and the one that is woken is enough.
@@ -340,7 +352,7 @@ class Pool:
         return await future
 
     def close(self) -> None:
-        """Let the jobs that run end, and drop the others."""
+        """Drop the queued jobs, and wait for the running ones."""
         with self._ready:
             self._closed = True
             for jobs in self._jobs:
@@ -350,47 +362,48 @@ class Pool:
             thread.join()
 
     def _wake_all(self) -> None:
-        """Let all threads look for what they may take now."""
+        """Let all threads look for a job."""
         self._ready.notify_all()
         self._ready_long.notify_all()
 
     def _others(self, voice: str) -> list[float]:
-        """What a job of each other voice takes that is in use."""
+        """Return the costs of the other voices in use."""
         since = time.monotonic() - self.IN_USE_S
         return [cost for name, (cost, at) in self._costs.items() if name != voice and at > since]
 
     def _is_expensive(self, voice: str, others: list[float]) -> bool:
-        """Whether a voice's jobs take much longer than another's; of one that nothing is known of,
-        yes, unless another may be waiting now."""
-        own = self._costs.get(voice, (0.0 if self._outside else math.inf, 0.0))[0]
+        """Return whether a voice costs much more than the cheapest of ``others``. A voice whose
+        cost is unknown counts as expensive, unless a thread may be waiting for another process."""
+        own = self._costs.get(voice, (0.0 if self._waiting_count else math.inf, 0.0))[0]
         return bool(voice) and bool(others) and own > self.EXPENSIVE * min(others)
 
     def _crowds(self, account: Account | None) -> bool:
-        """Whether a client takes much while another one is there who takes little, and would wait
-        for its steps."""
+        """Return whether a client is over its budget while another one in use is within its own,
+        and so would wait for its jobs. Notes the clients within their budget."""
         now = time.monotonic()
         if account is None:
             return False
         others = [
             (other, at)
-            for other, at in self._modest
+            for other, at in self._modest_clients
             if other is not account and at > now - self.IN_USE_S
         ]
         if account.debt_s:
             return bool(others)
-        self._modest = [(account, now), *others[:1]]
+        self._modest_clients = [(account, now), *others[:1]]
         return False
 
     def _work_long(self) -> None:
+        """Run the thread of long jobs, which is nicer than the others."""
         with contextlib.suppress(OSError, AttributeError):
-            # A thread of Linux is a process of its own here, which elsewhere it is not.
+            # Only on Linux does a thread have a priority of its own.
             if sys.platform == "linux":
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), self.NICE)
         self._work(self._next_long, self._ready_long)
 
     def _work(self, following: Callable[[], list[Job] | None], ready: threading.Condition) -> None:
-        """Run one job after another; ``following`` gives the heap of the next, and ``ready`` tells
-        that one came."""
+        """Run one job after another until the pool is closed. ``following``: returns the queue of
+        the next job, or None; ``ready``: notified when a job was queued."""
         while True:
             with ready:
                 while (jobs := following()) is None:
@@ -398,76 +411,80 @@ class Pool:
                         return
                     ready.wait(self.GAP_S / 2 if any(self._jobs) else None)
                 job = heapq.heappop(jobs)
-                early = job.deadline - time.monotonic() > SOON_S
-                expensive = jobs is self._jobs[1]
-                general = jobs is not self._jobs[2]
-                self._early += early and general
-                self._expensive += expensive
-                self._outside += (outside := job.waits)
-                if outside:
+                is_early = job.deadline - time.monotonic() > SOON_S
+                is_expensive = jobs is self._jobs[1]
+                is_short = jobs is not self._jobs[2]
+                self._early_count += is_early and is_short
+                self._expensive_count += is_expensive
+                self._waiting_count += (waits := job.waits)
+                if waits:
                     self._ready_long.notify()
-            begun = time.thread_time()
-            at = time.monotonic()
+            processor_start = time.thread_time()
+            start = time.monotonic()
             job.work()
-            spent_s = time.thread_time() - begun
+            processor_s = time.thread_time() - processor_start
             if job.account is not None:
-                job.account.charge(spent_s)
-            if general:
-                self.share.add(spent_s, time.monotonic() - at)
-            # It holds its text, with all that the voice remembers of it: a thread that waits must
-            # not.
+                job.account.charge(processor_s)
+            if is_short:
+                self.share.add(processor_s, time.monotonic() - start)
+            # A job refers to its text and the state of its session, which an idle thread must not
+            # keep alive.
             del job
             with ready:
                 self.steps += 1
-                self._early -= early and general
-                self._expensive -= expensive
-                self._outside -= outside
-                if not early:
-                    self._pressed = time.monotonic()
-                # What else may run now that did not before, this thread finds next.
-                if expensive or outside or not general:
+                self._early_count -= is_early and is_short
+                self._expensive_count -= is_expensive
+                self._waiting_count -= waits
+                if not is_early:
+                    self._last_urgent = time.monotonic()
+                # Jobs that this one kept from running on other threads may run now.
+                if is_expensive or waits or not is_short:
                     self._wake_all()
 
     def learn(self, voice: str, took_s: float) -> None:
-        """What a step of a voice costs, on average of those that were not long."""
+        """Update the mean cost of a voice's short steps."""
         before = self._costs.get(voice, (took_s, 0.0))[0]
         self._costs[voice] = before + (took_s - before) / 16, time.monotonic()
 
     def cost(self, voice: str) -> float:
-        """The same, in seconds."""
+        """Return the mean processor time of a voice's short steps, in seconds."""
         return self._costs.get(voice, (UNKNOWN_S, 0.0))[0]
 
     def _next(self) -> list[Job] | None:
-        """Where the most urgent job is that a thread may take now."""
-        kinds = self._jobs[:2] if self._expensive < self._most - self._beside() else self._jobs[:1]
-        return self._first(kinds, room=self._early < self._most_but_one)
+        """Return the queue of the job that a thread for short jobs takes next; None if none may run
+        now."""
+        has_room = self._expensive_count < self.threads - self._beside()
+        kinds = self._jobs[:2] if has_room else self._jobs[:1]
+        return self._first(kinds, room=self._early_count < self._max_early)
 
     def _next_long(self) -> list[Job] | None:
-        """The same for the thread of long jobs, which has those of expensive voices, too, where
-        there is one other, and cheap ones while all others may be waiting for another process."""
-        kinds = self._jobs[1:] if self._most == 1 and self._beside() else self._jobs[2:]
+        """Do the same for the thread of long jobs. It also takes expensive jobs if there is but one
+        other thread, and cheap ones while all others may be waiting for another process."""
+        kinds = self._jobs[1:] if self.threads == 1 and self._beside() else self._jobs[2:]
         return self._first(
-            (self._jobs[0], *kinds) if self._outside >= self._most else kinds, room=True
+            (self._jobs[0], *kinds) if self._waiting_count >= self.threads else kinds, room=True
         )
 
     def _beside(self) -> bool:
-        """Whether the next job of an expensive voice is to leave a thread to another voice."""
+        """Return whether the next expensive job must leave a thread to others."""
         return any(job.beside for job in self._jobs[1][:1])
 
     def _first(self, kinds: Iterable[list[Job]], *, room: bool) -> list[Job] | None:
+        """Return the queue with the first job by priority that may run now."""
         waiting = sorted((jobs for jobs in kinds if jobs), key=lambda jobs: jobs[0])
         return next((jobs for jobs in waiting if self._may_run(jobs[0], room)), None)
 
     def _may_run(self, job: Job, room: bool) -> bool:
-        """Whether a job may take a thread now; one that is not needed soon needs ``room``."""
+        """Return whether a job may run now. ``room``: whether there is a thread for one that is not
+        urgent."""
         if (left_s := job.deadline - time.monotonic()) <= SOON_S:
             return True
-        quiet = time.monotonic() >= self._pressed + self.GAP_S
-        return room and (left_s <= self.LATER_S or quiet)
+        is_quiet = time.monotonic() >= self._last_urgent + self.GAP_S
+        return room and (left_s <= self.LATER_S or is_quiet)
 
 
 def settle(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-    """Give a future its result, if anybody still waits for it."""
+    """Set a future's result or exception, unless it is done already."""
     if not future.done():
         if error is None:
             future.set_result(result)
