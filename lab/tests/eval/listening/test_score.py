@@ -54,7 +54,7 @@ def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Pa
     assert about["conditions"] == ["full", "k = 1"]
     assert (
         about["settings"]["k = 1"]["policy"]
-        == "lookahead:k=1,first_chunk=1,chunk=1,words=1,in_chunks=false"
+        == "lookahead:k=1,first_chunk=1,chunk=1,words=1,in_chunks=false,first_letters=0"
     )
     ear = Counting()
     listeners = Listeners(
