@@ -21,7 +21,7 @@ from sayahead.types import Floats
 from sayahead.vocoders.manner import MANNER, in_manner
 from sayahead.voices.install.clip import making
 from sayahead.voices.install.clip.embedding import PARTIAL, WIDTH, Embedder, mel_frames, unit
-from sayahead.voices.install.clip.hearing import Heard, apart, check, hear
+from sayahead.voices.install.clip.hearing import ClipMeasures, check, group_similarity, hear
 from sayahead.voices.install.clip.manner import Manner, manner_of, moved_manner
 from sayahead.voices.install.clip.reading import RATE, at_rate, clip_of, read_clip
 from sayahead.voices.install.clip.speaker import GRAPHS, Fitted, SpeakerMaker, Tables, gelu
@@ -173,14 +173,14 @@ def test_two_people_are_told_from_one() -> None:
     def windows(who: Floats, count: int) -> list[Floats]:
         return [unit(who + draw.normal(0, 0.03, 256).astype(np.float32)) for _ in range(count)]
 
-    assert apart(np.stack(windows(one, 10))) > 0.8
-    assert apart(np.stack(windows(one, 5) + windows(other, 5))) < 0.5
+    assert group_similarity(np.stack(windows(one, 10))) > 0.8
+    assert group_similarity(np.stack(windows(one, 5) + windows(other, 5))) < 0.5
 
 
 def test_of_two_people_and_of_a_wrong_rate_it_is_said_what_to_do(
     speech: Floats, embedder: Embedder, tmp_path: Path
 ) -> None:
-    heard = replace(hear(clip_of(speech, RATE), embedder), apart=0.41)
+    heard = replace(hear(clip_of(speech, RATE), embedder), similarity=0.41)
     with pytest.raises(ConfigError, match=r"two people seem to speak.*cut out 5 to 20 s of one"):
         check(heard, "clip.wav")
     written(tmp_path / "slow.wav", speech[:8000], 4000)
@@ -249,7 +249,7 @@ def test_natural_is_a_blend_and_near_is_what_was_fitted() -> None:
 
 def test_pitch_chooses_between_blends_that_are_alike() -> None:
     maker, _ = toy_maker()
-    between = unit(maker._heard.sum(0))
+    between = unit(maker._embeddings.sum(0))
     assert [maker.nearest(between, hertz) for hertz in (95.0, 210.0)] == [[0], [1]]
 
 
@@ -297,7 +297,7 @@ def test_a_poor_fit_is_made_of_other_blends_too(
             return Fitted({}, first if len(tried) == 1 else others)
 
     monkeypatch.setattr(making, "manner_like", lambda *_: np.zeros(3, np.float32))
-    heard = Heard(5, 4, -20, 0, 40, 0.8, 120, 0.1, 1, np.zeros(WIDTH, np.float32))
+    heard = ClipMeasures(5, 4, -20, 0, 40, 0.8, 120, 1, np.zeros(WIDTH, np.float32))
     studio: Any = None
     maker: Any = Maker()
     assert making.fit(studio, maker, heard).similarity == taken

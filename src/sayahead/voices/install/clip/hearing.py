@@ -1,5 +1,5 @@
-"""What is heard in a clip: whether a voice can be made of it, and where not, why not and what to
-do."""
+"""Measures a clip and checks whether a voice can be made of it; if not, an error says why and what
+to do."""
 
 from __future__ import annotations
 
@@ -16,80 +16,76 @@ from sayahead.voices.install.clip.manner import Manner, manner_of
 from sayahead.voices.install.clip.reading import RATE, Clip
 
 FRAME = RATE // 50
-"""Samples of a frame of 20 ms, whose level is measured."""
-SPOKEN_DB = 30.0
-"""Frames so far below the loudest are pauses."""
-PAUSES = 2
-"""Percentile of the levels that pauses have, in a clip that may have few."""
+"""Samples of a frame whose level is measured: 20 ms."""
+SPEECH_DB = 30.0
+"""Frames that are so much quieter than the loudest ones are pauses."""
+PAUSE_PERCENTILE = 2
+"""Percentile of the levels that is taken for the level of pauses; low, as a clip may have few."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A clip, measured."""
+class ClipMeasures:
+    """Measurements of a clip."""
 
     seconds: float
     """Its length."""
     spoken: float
-    """Seconds of it in which somebody speaks."""
+    """Seconds of speech in it."""
     level: float
-    """dBFS of what is spoken."""
+    """Level of the speech in dBFS."""
     clipped: float
-    """Share of samples that are cut off at the largest value."""
-    quiet: float
-    """dB that its pauses lie below what is spoken: little where there is noise or music beneath."""
+    """Share of samples that are clipped."""
+    pause_depth: float
+    """dB by which its pauses are quieter than the speech: small if there is noise or music."""
     voiced: float
-    """Share of what is spoken that has a pitch."""
+    """Share of the speech that is voiced."""
     f0: float
-    """Median pitch in Hz; 0 where nothing has one."""
-    spread: float
-    """Range of the middle half of the pitch, in octaves."""
-    apart: float
-    """Cosine of the two most different halves of its windows: low where two people speak."""
+    """Median pitch in Hz; 0 if nothing is voiced."""
+    similarity: float
+    """Cosine of the two most different groups of its windows: low if two people speak."""
     embedding: Floats
-    """(256,) who speaks."""
+    """(256,) the speaker embedding."""
     manner: Manner | None = None
-    """How they speak; None where too little is spoken to tell."""
+    """How the person speaks; None if there is too little speech to measure it."""
 
 
-def hear(clip: Clip, embed: Embedder) -> Heard:
+def hear(clip: Clip, embed: Embedder) -> ClipMeasures:
     """Measure a clip."""
     samples = clip.samples
     seconds = len(samples) / RATE
-    whole = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
-    if not len(whole) or not np.any(np.abs(samples) > 0):
-        return Heard(seconds, 0, -np.inf, 0, 0, 0, 0, 0, 1, np.zeros(256, np.float32))
-    levels = 10 * np.log10(np.square(whole, dtype=np.float64).mean(1) + 1e-12)
-    loud = levels > np.percentile(levels, 95) - SPOKEN_DB
-    level = float(10 * np.log10(np.mean(10 ** (levels[loud] / 10))))
+    frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
+    if not len(frames) or not np.any(np.abs(samples) > 0):
+        return ClipMeasures(seconds, 0, -np.inf, 0, 0, 0, 0, 1, np.zeros(256, np.float32))
+    levels = 10 * np.log10(np.square(frames, dtype=np.float64).mean(1) + 1e-12)
+    is_speech = levels > np.percentile(levels, 95) - SPEECH_DB
+    level = float(10 * np.log10(np.mean(10 ** (levels[is_speech] / 10))))
     hertz = pitch_hz(samples, RATE)
-    spoken = np.repeat(loud, 2)[: len(hertz)]
+    # Levels are of 20 ms, pitches of 10 ms.
+    spoken = np.repeat(is_speech, 2)[: len(hertz)]
     voiced = hertz[: len(spoken)][spoken] > 0
-    f0 = float(np.median(hertz[hertz > 0])) if (hertz > 0).any() else 0.0
-    spread = float(np.subtract(*np.percentile(np.log2(hertz[hertz > 0]), [75, 25]))) if f0 else 0.0
     partials = embed.partials(mel_frames(samples, RATE))
-    return Heard(
+    return ClipMeasures(
         seconds=seconds,
-        spoken=float(loud.sum()) * FRAME / RATE,
+        spoken=float(is_speech.sum()) * FRAME / RATE,
         level=level,
         clipped=clip.clipped,
-        quiet=level - float(np.percentile(levels, PAUSES)),
+        pause_depth=level - float(np.percentile(levels, PAUSE_PERCENTILE)),
         voiced=float(voiced.mean()) if len(voiced) else 0.0,
-        f0=f0,
-        spread=spread,
-        apart=apart(partials),
+        f0=float(np.median(hertz[hertz > 0])) if (hertz > 0).any() else 0.0,
+        similarity=group_similarity(partials),
         embedding=unit(partials.mean(0)),
         manner=manner_of(samples, hertz),
     )
 
 
-def apart(partials: Floats) -> float:
-    """Cosine of the means of two groups of windows (N, 256), divided where they differ most; 1 for
-    too few."""
+def group_similarity(partials: Floats) -> float:
+    """Divide windows (N, 256) into two groups along their first principal component; return the
+    cosine of the groups' means, or 1 if a group would have a single window."""
     if len(partials) < 4:
         return 1.0
     centred = partials - partials.mean(0)
-    main = np.linalg.svd(centred, full_matrices=False)[2][0]
-    upper = centred @ main > 0
+    component = np.linalg.svd(centred, full_matrices=False)[2][0]
+    upper = centred @ component > 0
     if min(upper.sum(), (~upper).sum()) < 2:
         return 1.0
     return float(unit(partials[upper].mean(0)) @ unit(partials[~upper].mean(0)))
@@ -97,20 +93,20 @@ def apart(partials: Floats) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something that a clip may have, and that no voice can be made of."""
+    """A reason why no voice can be made of a clip."""
 
-    is_there: Callable[[Heard], bool]
+    applies: Callable[[ClipMeasures], bool]
     sentence: str
-    """What was heard and what to do; the fields of Heard fill it."""
+    """What was measured and what to do; a format string over the fields of ``ClipMeasures``."""
 
 
 MIN_SECONDS = 3.0
 MIN_SPOKEN = 2.0
 TOO_QUIET_DB = -50.0
-CLIPPED = 0.002
-NOISY_DB = 10.0
-VOICED = 0.25
-APART = 0.62
+MAX_CLIPPED = 0.002
+MIN_PAUSE_DEPTH_DB = 10.0
+MIN_VOICED = 0.25
+MIN_SIMILARITY = 0.62
 PROBLEMS = (
     Problem(
         lambda heard: heard.level < -90,
@@ -125,36 +121,37 @@ PROBLEMS = (
         "it is too quiet ({level:.0f} dBFS): speak closer to the microphone, or raise its level",
     ),
     Problem(
-        lambda heard: heard.clipped > CLIPPED,
+        lambda heard: heard.clipped > MAX_CLIPPED,
         "it is too loud for its recording, {clipped:.1%} of it is cut off: lower the microphone's"
         " level, and record it again",
     ),
     Problem(
-        lambda heard: heard.voiced < VOICED or not heard.f0,
+        lambda heard: heard.voiced < MIN_VOICED or not heard.f0,
         "no voice is heard in it (a pitch in {voiced:.0%} of what sounds): record somebody who"
         " speaks",
     ),
     Problem(
-        lambda heard: heard.quiet < NOISY_DB,
-        "there is no pause in it that is quiet ({quiet:.0f} dB below the speech): music, noise or"
-        " others are heard beneath; record one person in a quiet room",
+        lambda heard: heard.pause_depth < MIN_PAUSE_DEPTH_DB,
+        "there is no pause in it that is quiet ({pause_depth:.0f} dB below the speech): music,"
+        " noise or others are heard beneath; record one person in a quiet room",
     ),
     Problem(
         lambda heard: heard.spoken < MIN_SPOKEN,
         "only {spoken:.1f} s of it are spoken: record 5 to 20 s of speech",
     ),
     Problem(
-        lambda heard: heard.apart < APART,
-        "two people seem to speak in it (its parts are alike by {apart:.2f}): cut out 5 to 20 s"
-        " of one",
+        lambda heard: heard.similarity < MIN_SIMILARITY,
+        "two people seem to speak in it (its parts are alike by {similarity:.2f}): cut out"
+        " 5 to 20 s of one",
     ),
 )
-"""In the order in which they are looked for."""
+"""Checked in this order; the first that applies is reported."""
 
 
-def check(heard: Heard, name: str) -> None:
-    """ConfigError for a clip that no voice can be made of, with what was heard and what to do."""
+def check(heard: ClipMeasures, name: str) -> None:
+    """Raise ConfigError if no voice can be made of a clip; ``name`` is that of its file."""
     for problem in PROBLEMS:
-        if problem.is_there(heard):
-            told = {field: getattr(heard, field) for field in Heard.__slots__}
-            raise ConfigError(f"No voice can be made of {name}: {problem.sentence.format(**told)}.")
+        if problem.applies(heard):
+            fields = {field: getattr(heard, field) for field in ClipMeasures.__slots__}
+            sentence = problem.sentence.format(**fields)
+            raise ConfigError(f"No voice can be made of {name}: {sentence}.")

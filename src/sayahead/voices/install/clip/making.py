@@ -1,4 +1,5 @@
-"""A clip becomes a voice: heard, fitted, and written as one speaker more of a family of voices."""
+"""Makes a voice of a clip: measures it, fits a speaker of a family of voices to it, and writes that
+speaker as a voice of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from sayahead.vocoders.manner import MANNER
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.add import MADE, Added, check_name, settle, workplace
-from sayahead.voices.install.clip.hearing import Heard, check, hear
+from sayahead.voices.install.clip.hearing import ClipMeasures, check, hear
 from sayahead.voices.install.clip.manner import manner_of, moved_manner
 from sayahead.voices.install.clip.reading import RATE, read_clip
 from sayahead.voices.install.clip.speaker import Blends, Fitted, SpeakerMaker, Tables, load_maker
@@ -30,31 +31,28 @@ from sayahead.voices.locations import ELSEWHERE
 from sayahead.voices.write import write_voice
 
 FAMILY = "family"
-"""The voice whose speakers others join."""
+"""Name of the voice with many speakers that new ones are fitted from."""
 NEAR = 0.9
-"""Between a voice that sounds natural (0: a blend of the family's speakers) and one that is like
-the clip (1)."""
+"""From 0, the most natural voice (a blend of the family's speakers), to 1, the one most like the
+clip."""
 ROUNDS = 3
-"""How often a speaker is heard and corrected, at most."""
 STEP = 0.7
-"""Share of what is missing that is asked for in addition."""
+BLENDS = 3
+"""Defaults of ``fit``."""
 SENTENCES = (
     "The morning train was late again, so we walked along the river instead.",
     "Would you please open a window, before the others come back?",
 )
-"""What a speaker says while it is fitted."""
-BLENDS = 3
-"""Nearest blends of the family's speakers from which a speaker is made; it is the mean of what is
-made of each."""
+"""Sentences that a speaker says while it is fitted."""
 ENOUGH = 0.91
-"""A speaker who is less like the clip is also made of other blends."""
+"""A speaker that is less similar to the clip is fitted from other blends as well."""
 CLEARLY = 0.02
-"""The most similar of those is taken if it is more similar by so much: less is chance, and a nearer
-voice sounds less natural."""
+"""The best of those is taken if it is more similar by so much. Less is chance, and a nearer voice
+sounds less natural."""
 OTHER_STARTS = (slice(0, 1), slice(1, 2), slice(2, 3), slice(0, 5), slice(0, 8))
-"""Which of the nearest blends."""
+"""Those other starts, as ranges of the blends by similarity."""
 LICENSE = "LicenseRef-Private"
-"""Where the speaker has chosen none."""
+"""Licence of a voice if none is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +60,41 @@ class FromClip:
     """A voice that was made of a clip."""
 
     added: Added
-    """The voice."""
-    heard: Heard
-    """The clip, measured."""
+    """The installed voice."""
+    heard: ClipMeasures
+    """Measurements of the clip."""
     similarity: float
-    """Cosine of the embedding of what it says and of the clip's, less what is the sentences' alone:
-    strangers have 0.56, one person's sentences 0.9."""
+    """Cosine of the speaker embeddings of the voice and of the person (``SpeakerMaker.person``):
+    0.56 for strangers, 0.9 for sentences of one person."""
 
 
 class Studio:
-    """A family of voices that says sentences as any speaker."""
+    """A family of voices that can speak with the numbers of any speaker, installed or not."""
 
     def __init__(self, folder: Path) -> None:
+        """``folder``: the family's."""
         self.folder = folder
         self.voice = load_voice(folder)
         self._config = from_mapping(HeartConfig, self.voice.config.model, where="model")
         graphs: list[OnnxGraph] = [load() for load in shared_graphs_of(folder, OWN, 1)]
         self._graphs = {graph.name: graph for graph in graphs}
-        self.rows = speaker_tables(folder / SPEAKERS, self._graphs, len(self.voice.config.speakers))
+        speaker_count = len(self.voice.config.speakers)
+        self._rows = speaker_tables(folder / SPEAKERS, self._graphs, speaker_count)
 
     @property
     def maker(self) -> SpeakerMaker:
-        """What makes its speakers."""
-        return load_maker(self.folder, self.rows)
+        """A maker of its speakers, loaded at each call."""
+        return load_maker(self.folder, self._rows)
 
     def as_speaker(self, tables: Tables) -> Voice:
-        """The voice as a speaker of these numbers."""
+        """Return the family's voice with one speaker, who has these numbers."""
         speakers = Speakers({name: table[None] for name, table in tables.items()})
         stages = heart_stages(self._graphs, self._config, self.voice.config.phonemes, speakers)
         config = replace(self.voice.config, speakers={"guest": 0})
         return self.voice.described(config, two_stages(config, *stages))
 
     def say(self, tables: Tables) -> Floats:
-        """(S,) the sentences at 24 kHz."""
+        """Synthesize ``SENTENCES`` as a speaker; return samples (S,) at 24 kHz."""
         voice = self.as_speaker(tables)
         return np.concatenate([voice.synthesize(text, policy="wait-all") for text in SENTENCES])
 
@@ -111,13 +111,13 @@ def voice_from_clip(
     description: str | None = None,
     replace: bool = False,
 ) -> FromClip:
-    """Add a voice ``name`` that sounds like the person in a clip of 5 to 20 seconds, in any
-    language.
+    """Install a voice ``name`` that sounds like the person in a clip of 5 to 20 seconds; the clip
+    may be in any language.
 
-    ``near``: 0 is the family's nearest blend, 1 as near to the clip as can be; ``language``: what
-    it speaks, by default the family's; ``consent``: who agreed to it, in words that the voice
-    keeps. ConfigError for a clip that no voice can be made of, with what was heard in it and what
-    to do; VoiceError where the family is not installed."""
+    ``near``: from 0, the family's nearest blend, to 1, most like the clip. ``language``: the
+    voice's language, by default the family's. ``consent``: who agreed to it, stored with the voice.
+    ``replace``: overwrite an installed voice of that name. ConfigError if no voice can be made of
+    the clip, which says why and what to do; VoiceError if the family is not installed."""
     check_number("near", near, 0.0, 1.0)
     check_name(name, replace=replace)
     path = Path(clip).expanduser()
@@ -138,14 +138,14 @@ def voice_from_clip(
         f"{origin}, and the networks of the voice {family}: {studio.voice.config.source}"
     )
     with workplace() as work:
-        write_guest(work / MADE, studio.voice.config, folder, fitted.tables, about)
+        write_guest(work / MADE, studio.voice.config, fitted.tables, about)
         return FromClip(settle(work, name, replace=replace), heard, fitted.similarity)
 
 
 def fit(
     studio: Studio,
     maker: SpeakerMaker,
-    heard: Heard,
+    heard: ClipMeasures,
     *,
     near: float = NEAR,
     rounds: float = ROUNDS,
@@ -154,7 +154,12 @@ def fit(
     enough: float = ENOUGH,
     clearly: float = CLEARLY,
 ) -> Fitted:
-    """The speaker of the family that is like a clip."""
+    """Fit a speaker of the family to a measured clip.
+
+    The mean of the ``blends`` nearest blends sets the manner and is the start of
+    ``SpeakerMaker.fit``, which takes ``near``, ``rounds`` and ``step``. If the result is less
+    similar than ``enough``, OTHER_STARTS are tried, and the best of them is taken if it is more
+    similar by ``clearly``. Counts may be floats: measurements read all settings as such."""
     ranked = maker.nearest(heard.embedding, heard.f0, max(part.stop for part in OTHER_STARTS))
     wanted = maker.person(heard.embedding)
 
@@ -174,8 +179,9 @@ def fit(
     return best if best.similarity >= first.similarity + clearly else first
 
 
-def manner_like(studio: Studio, tables: Tables, heard: Heard) -> Floats:
-    """(3,) the manner with which a speaker has a clip's pitch, its range, and pace."""
+def manner_like(studio: Studio, tables: Tables, heard: ClipMeasures) -> Floats:
+    """Return the manner (3,) that gives a speaker with these numbers the pitch, pitch range and
+    pace of a clip."""
     samples = studio.say(tables)
     hertz = pitch_hz(samples, RATE)
     own_hz = float(np.median(hertz[hertz > 0]))
@@ -183,16 +189,18 @@ def manner_like(studio: Studio, tables: Tables, heard: Heard) -> Floats:
 
 
 def write_guest(
-    folder: Path, family: VoiceConfig, lender: Path, tables: Tables, about: Mapping[str, object]
+    folder: Path, family: VoiceConfig, tables: Tables, about: Mapping[str, object]
 ) -> None:
-    """The folder of a voice that is one speaker more of a family: its numbers, and whose graphs it
-    borrows."""
+    """Write the folder of a voice that is one more speaker of a family.
+
+    The folder holds the speaker's numbers; its voice.json refers to the family's graphs. ``about``
+    replaces fields of the family's voice.json."""
     folder.mkdir(parents=True)
     save_arrays(
         folder / SPEAKERS, {name: table[None].astype(np.float16) for name, table in tables.items()}
     )
-    lent = [f"{graph}.onnx" for graph in OWN] + [SPEAKERS]
-    graphs = {"voice": family.name, "files": {file: family.files[file] for file in lent}}
+    borrowed = [f"{graph}.onnx" for graph in OWN] + [SPEAKERS]
+    graphs = {"voice": family.name, "files": {file: family.files[file] for file in borrowed}}
     name = str(about["name"])
     config = asdict(family) | dict(about)
     config["model"] = {**family.model, "graphs": graphs, "languages": {}}
@@ -200,17 +208,18 @@ def write_guest(
     config |= {"speakers": {name: 0}, "gender": "", "gain": 1.0, "reads": ""}
     if about["language"] != family.language:
         config["model"]["languages"] = {name: about["language"]}
-    left = ("learned", "hidden", "agent")
+    # Their files stay with the family.
+    not_inherited = ("learned", "hidden", "agent")
     write_voice(
         folder,
-        {key: value for key, value in config.items() if key not in left},
+        {key: value for key, value in config.items() if key not in not_inherited},
         [folder / SPEAKERS],
         notice=notice(about),
     )
 
 
 def notice(about: Mapping[str, object]) -> str:
-    """What NOTICE says: of whom the voice is, and who agreed."""
+    """Return the text of the voice's NOTICE: the source and the speaker's consent."""
     consent = about["consent"] or "not stated"
     return (
         f"The voice {about['name']} was made of {about['source']}\nConsent of the speaker:"
@@ -219,24 +228,23 @@ def notice(about: Mapping[str, object]) -> str:
 
 
 def family_folder(family: str) -> Path:
-    """Where the family is; VoiceError where it is not installed."""
+    """Return the folder of an installed family. VoiceError if it is not installed; the message says
+    how to install it, if it is one of sayahead's own."""
     voices = installed_voices()
-    if family not in voices:
-        if family in ELSEWHERE:
-            raise VoiceError(
-                not_installed(
-                    f"The voice {family!r}, of which others are speakers,", ELSEWHERE[family]
-                )
-            )
-        raise VoiceError(
-            f"There is no voice {family!r} of which another could be a"
-            f" speaker{nearest(family, voices)}."
-        )
-    return voices[family]
+    if family in voices:
+        return voices[family]
+    if family in ELSEWHERE:
+        subject = f"The voice {family!r}, of which others are speakers,"
+        raise VoiceError(not_installed(subject, ELSEWHERE[family]))
+    raise VoiceError(
+        f"There is no voice {family!r} of which another could be a"
+        f" speaker{nearest(family, voices)}."
+    )
 
 
 def checked_language(folder: Path, language: str | None) -> str:
-    """The tag of a language that a family speaks; ConfigError for another."""
+    """Return ``language``, or the family's own if it is None. ConfigError if the family in
+    ``folder`` does not speak it."""
     config = read_config(folder)
     spoken = {config.language, *config.model.get("languages", {}).values()}
     if language is None or language in spoken:

@@ -1,7 +1,7 @@
-"""How somebody speaks, apart from the sound of the voice: pace, range of the pitch, range of the
-level; and the manner of a family's speaker who speaks so.
+"""Measures how somebody speaks, apart from the timbre of the voice (pace, pitch range, energy
+range), and sets a family's speaker to speak so.
 
-The level's range is only measured: that of a family's speakers is like people's anyway."""
+The energy range is measured but not set: that of a family's speakers is close to people's."""
 
 from __future__ import annotations
 
@@ -17,49 +17,49 @@ from sayahead.voices.install.clip.reading import RATE
 
 Flags = NDArray[np.bool_]
 HOP = RATE // 100
-"""Samples between two levels."""
+"""Samples of a frame: 10 ms."""
 SMOOTH = 3
-"""Levels over which a syllable's loudness is averaged."""
+"""Frames over which the level is averaged."""
 DIP_DB = 2.0
-"""Two syllables have at least such a dip between them (de Jong and Wempe 2009)."""
-SPOKEN_DB = 25.0
-"""Levels so far below the loudest are no speech."""
-PAUSE = 20
-"""Levels of silence that are a pause, and not a consonant."""
-
-
+"""Smallest dip of the level between two syllables (de Jong and Wempe 2009)."""
+SPEECH_DB = 25.0
+"""Frames that are so much quieter than the loudest ones are not speech."""
+MAX_CONSONANT = 20
+"""Most quiet frames that may be a consonant; more are a pause."""
 MAX_OCTAVES = 7 / 12
-"""Most that the median pitch of a speaker is moved."""
+"""Most that the median pitch of a speaker is moved: seven semitones."""
 
 
 class Manner(NamedTuple):
     """How somebody speaks."""
 
     pace: float
-    """Syllables a second, pauses left out."""
+    """Syllables per second of speech, without pauses."""
     pitch_range: float
     """From the 10th to the 90th percentile of the pitch, in octaves."""
     energy_range: float
-    """Standard deviation of the level of what has a pitch, in dB."""
+    """Standard deviation of the level of voiced frames, in dB."""
 
 
 PACE_SHARE = 0.5
 RANGE_SHARE = 0.6
-"""How much of a clip's difference is the person's, and not the sentence's: about the correlation of
-8 s with the rest of the same recording."""
+"""Exponents on the ratio of a clip's pace and pitch range to the speaker's: how much of the
+difference is the person's and not the sentence's. They are about the correlation of 8 s with the
+rest of the same recording."""
 PACE_LIMIT = 1.3
 RANGE_LIMIT = 1.6
-"""Largest factors on a speaker's own; and smallest ones, one over these."""
+"""Largest factors on a speaker's pace and pitch range; the smallest are their reciprocals."""
 
 
 def manner_of(samples: Floats, hertz: Floats) -> Manner | None:
-    """How samples (S,) at 24 kHz are spoken, with their pitch every 10 ms; None where there is too
-    little speech to tell."""
-    whole = samples[: len(samples) // HOP * HOP].reshape(-1, HOP)
-    count = min(len(whole), len(hertz))
-    power = np.square(whole[:count], dtype=np.float64).mean(1)
+    """Measure the manner of samples (S,) at 24 kHz, given their pitch every 10 ms (0: unvoiced).
+
+    None if less than a second is voiced, which is too little to measure."""
+    frames = samples[: len(samples) // HOP * HOP].reshape(-1, HOP)
+    count = min(len(frames), len(hertz))
+    power = np.square(frames[:count], dtype=np.float64).mean(1)
     levels = 10 * np.log10(np.convolve(power, np.ones(SMOOTH) / SMOOTH, "same") + 1e-12)
-    spoken = levels > np.percentile(levels, 95) - SPOKEN_DB if count else np.zeros(0, bool)
+    spoken = levels > np.percentile(levels, 95) - SPEECH_DB if count else np.zeros(0, bool)
     voiced = spoken & (hertz[:count] > 0)
     if voiced.sum() < 100:
         return None
@@ -67,39 +67,49 @@ def manner_of(samples: Floats, hertz: Floats) -> Manner | None:
     low, high = np.percentile(octaves, [10, 90])
     seconds = float(without_pauses(spoken).sum()) / 100
     return Manner(
-        syllables(levels, voiced) / seconds, float(high - low), float(np.std(levels[voiced]))
+        pace=count_syllables(levels, voiced) / seconds,
+        pitch_range=float(high - low),
+        energy_range=float(np.std(levels[voiced])),
     )
 
 
 def without_pauses(spoken: Flags) -> Flags:
-    """Where somebody speaks, short silences included."""
+    """Mark as speech the silent frames between spoken ones that are too few to be a pause."""
     joined = spoken.copy()
-    edges = np.flatnonzero(spoken)
-    for begin, end in itertools.pairwise(edges):
-        if end - begin <= PAUSE:
+    for begin, end in itertools.pairwise(np.flatnonzero(spoken)):
+        if end - begin <= MAX_CONSONANT:
             joined[begin:end] = True
     return joined
 
 
-def syllables(levels: Floats, voiced: Flags) -> int:
-    """Peaks of the level that have a pitch, with a dip between each two."""
-    count, top, bottom = 0, -np.inf, np.inf
-    is_voiced = False
-    for level, has_pitch in zip(levels, voiced, strict=True):
-        if level > top and level - bottom >= DIP_DB:
-            top, is_voiced = level, has_pitch
-        if level <= top - DIP_DB and np.isfinite(top):
-            count += int(is_voiced)
-            top, bottom = -np.inf, level
-        bottom = min(bottom, level)
+def count_syllables(levels: Floats, voiced: Flags) -> int:
+    """Count the peaks of the level (F,) that are voiced, with a dip of ``DIP_DB`` before and after
+    each."""
+    count = 0
+    # The lowest level since the last syllable, and the highest one since the level rose from there.
+    dip = np.inf
+    peak = -np.inf
+    is_peak_voiced = False
+    for level, is_voiced in zip(levels, voiced, strict=True):
+        if level > peak and level - dip >= DIP_DB:
+            peak = level
+            is_peak_voiced = is_voiced
+        if level <= peak - DIP_DB and np.isfinite(peak):
+            count += int(is_peak_voiced)
+            peak = -np.inf
+            dip = level
+        dip = min(dip, level)
     return count
 
 
 def moved_manner(
     wanted_hz: float, wanted: Manner | None, own_hz: float, own: Manner | None
 ) -> Floats:
-    """(3,) the manner (``vocoders.manner``) that brings a speaker's median pitch and way of
-    speaking to another's; without these, the pitch alone."""
+    """Return the settings (3,) of ``vocoders.manner`` that move a speaker's median pitch, pitch
+    range and pace towards a person's.
+
+    ``wanted_hz`` and ``wanted`` are the person's, ``own_hz`` and ``own`` those of the speaker
+    without settings. If either manner is None, only the pitch is moved."""
     pace = 1.0
     pitch_range = 1.0
     if wanted is not None and own is not None:
@@ -107,11 +117,12 @@ def moved_manner(
         ratio = wanted.pitch_range / max(own.pitch_range, 0.05)
         pitch_range = bounded(ratio**RANGE_SHARE, RANGE_LIMIT)
     octaves = np.clip(np.log2(wanted_hz / own_hz), -MAX_OCTAVES, MAX_OCTAVES)
-    # The range is widened about the same pitch for all, which moves everybody else's median.
+    # The vocoder widens the range about MIDDLE_HZ, which moves a median that lies elsewhere; that
+    # is undone here.
     octaves += (1 - pitch_range) * np.log2(own_hz / MIDDLE_HZ)
     return np.array([octaves, pitch_range, np.log(pace)], np.float32)
 
 
 def bounded(factor: float, limit: float) -> float:
-    """A factor within a largest one, and one over it."""
+    """Clip a factor to the range from 1 / ``limit`` to ``limit``."""
     return float(np.clip(factor, 1 / limit, limit))

@@ -1,4 +1,4 @@
-"""A clip's samples, from a file of any kind that can be read here."""
+"""Reads a clip from an audio file: WAV by itself, other formats by an installed decoder."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sayahead.sound.resample import Resampler
 from sayahead.types import Floats
 
 RATE = 24000
-"""Samples per second of what is read, whatever the file's."""
+"""Sample rate of a clip; files of other rates are resampled."""
 MAX_SECONDS = 60.0
-"""Longest clip: one person in one mood says no more in it than in 20 s."""
+"""Longest clip. More than 20 s of one person in one mood tell nothing new about the voice."""
 MIN_RATE = 8000
 MAX_RATE = 192_000
 WIDTHS: dict[int, tuple[np.dtype[Any], float, float]] = {
@@ -24,21 +24,27 @@ WIDTHS: dict[int, tuple[np.dtype[Any], float, float]] = {
     2: (np.dtype("<i2"), 0.0, 32768.0),
     4: (np.dtype("<i4"), 0.0, 2147483648.0),
 }
-"""By bytes of a sample: its type, what is silence, and full scale."""
+"""Formats of WAV samples by width in bytes: type, value of silence, full scale. Three bytes are
+read as four."""
 MAX_BYTES = 400_000_000
+"""Largest file: a minute of eight channels at 192 kHz fits."""
 
 
 class Clip(NamedTuple):
-    """A clip that was read."""
+    """A clip in the form that is measured."""
 
     samples: Floats
     """(S,) at 24 kHz."""
     clipped: float
-    """Share of the file's samples that are cut off: at another rate, what was flat is no longer."""
+    """Share of samples that are clipped. It is measured at the file's own rate, because resampling
+    rounds the flat tops that clipping leaves."""
 
 
 def read_clip(path: Path) -> Clip:
-    """A sound file, its channels mixed; ConfigError for what is no clip."""
+    """Read an audio file and mix its channels.
+
+    ConfigError, which says what to do, for a file that is missing, empty, too large, too long, no
+    audio, or of an unusual sample rate."""
     if not path.is_file():
         raise ConfigError(f"There is no file {path}.")
     if path.stat().st_size == 0:
@@ -65,24 +71,24 @@ def read_clip(path: Path) -> Clip:
 
 
 def clip_of(samples: Floats, rate: int) -> Clip:
-    """Samples (S,) at any rate as a clip."""
+    """Make a clip of samples (S,) at any rate."""
     return Clip(at_rate(samples, rate), clipped_share(samples))
 
 
 def clipped_share(samples: Floats) -> float:
-    """The share of samples at the largest value, where more lie there than a sound has that is not
-    cut off.
+    """Return the share of samples at the peak if the sound is clipped, otherwise 0.
 
-    Of a tone, which is at its top longest, 0.38 of what lies above 0.9 lies above 0.985 of the
-    largest value."""
-    sizes = np.abs(samples) / max(float(np.abs(samples).max(initial=0)), 1e-9)
-    top = int((sizes > 0.985).sum())
-    high = int((sizes > 0.9).sum())
-    return top / max(len(samples), 1) if top > 0.45 * high else 0.0
+    A sound is clipped if over 45% of the samples above 0.9 of its peak are above 0.985 of it. For a
+    sine, which stays near its peak longer than speech does, that is 38%."""
+    magnitudes = np.abs(samples) / max(float(np.abs(samples).max(initial=0)), 1e-9)
+    peak_count = int((magnitudes > 0.985).sum())
+    high_count = int((magnitudes > 0.9).sum())
+    return peak_count / max(len(samples), 1) if peak_count > 0.45 * high_count else 0.0
 
 
 def read_wav(path: Path) -> tuple[Floats, int] | None:
-    """(S, C) samples of a plain WAV file and their rate; None for another kind of file."""
+    """Read samples (S, C) and sample rate of a PCM WAV file. None for a file of another kind;
+    ConfigError if the file cannot be opened."""
     try:
         with wave.open(str(path)) as file:
             channels = file.getnchannels()
@@ -95,29 +101,31 @@ def read_wav(path: Path) -> tuple[Floats, int] | None:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     data = data[: len(data) // (width * channels) * width * channels]
     if width == 3:
-        whole = np.zeros((len(data) // 3, 4), np.uint8)
-        whole[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
-        data = whole.tobytes()
+        # numpy has no type of three bytes: a low byte of zero is put before each sample.
+        wide = np.zeros((len(data) // 3, 4), np.uint8)
+        wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
+        data = wide.tobytes()
         width = 4
-    kind, silence, full = WIDTHS[width]
-    samples = (np.frombuffer(data, kind).astype(np.float32) - np.float32(silence)) / np.float32(
-        full
-    )
-    return samples.reshape(-1, channels), rate
+    dtype, silence, full_scale = WIDTHS[width]
+    samples = np.frombuffer(data, dtype).astype(np.float32) - np.float32(silence)
+    return (samples / np.float32(full_scale)).reshape(-1, channels), rate
 
 
 def decoded(path: Path) -> tuple[Floats, int]:
-    """(S, C) samples of another file, by the packages that are here: soundfile, else PyAV."""
-    problems = list[str]()
+    """Decode samples (S, C) and sample rate of any other file with soundfile or, if that is missing
+    or fails, PyAV.
+
+    ConfigError if neither package is installed, or none can read the file."""
+    is_missing = list[bool]()
     for decode in (by_soundfile, by_av):
         try:
             return decode(path)
-        except ImportError as error:
-            problems.append(str(error.name))
+        except ImportError:
+            is_missing.append(True)
         except Exception:
-            # Decoders fail in as many ways as there are formats.
-            problems.append("")
-    if all(problems):
+            # Decoders raise different errors for each format.
+            is_missing.append(False)
+    if all(is_missing):
         raise ConfigError(
             f"{path} is not a plain WAV file; FLAC and others need one more package: pip install"
             " 'sayahead[codecs]'."
@@ -126,7 +134,7 @@ def decoded(path: Path) -> tuple[Floats, int]:
 
 
 def by_soundfile(path: Path) -> tuple[Floats, int]:
-    """By libsndfile."""
+    """Decode with libsndfile: WAV, FLAC, Ogg, MP3."""
     import soundfile
 
     samples, rate = soundfile.read(str(path), dtype="float32", always_2d=True)
@@ -134,27 +142,29 @@ def by_soundfile(path: Path) -> tuple[Floats, int]:
 
 
 def by_av(path: Path) -> tuple[Floats, int]:
-    """By FFmpeg."""
+    """Decode with FFmpeg, mixed to one channel; stops soon after ``MAX_SECONDS``, so that a long
+    film is not decoded whole."""
     import av
 
     with av.open(str(path)) as file:
         stream = file.streams.audio[0]
         rate = int(stream.rate)
         pieces = list[Floats]()
-        convert = av.AudioResampler(format="fltp", layout="mono", rate=rate)
+        mixer = av.AudioResampler(format="fltp", layout="mono", rate=rate)
         for frame in file.decode(stream):
-            pieces += [one.to_ndarray()[0] for one in convert.resample(frame)]
+            pieces += [mixed.to_ndarray()[0] for mixed in mixer.resample(frame)]
             if sum(map(len, pieces)) > (MAX_SECONDS + 1) * rate:
                 break
     return np.concatenate(pieces)[:, None].astype(np.float32), rate
 
 
 def at_rate(samples: Floats, rate: int) -> Floats:
-    """(S,) at 24 kHz."""
+    """Resample (S,) to 24 kHz."""
     if rate == RATE:
         return np.asarray(samples, np.float32)
-    if RATE // gcd(rate, RATE) > 1000:
-        # A filter for each of so many phases would be large: the nearest rate that has few.
+    phase_count = RATE // gcd(rate, RATE)
+    if phase_count > 1000:
+        # The resampler has a filter for each phase; a multiple of 50 Hz needs at most 480.
         rate = 50 * round(rate / 50)
     resampler = Resampler(rate, RATE)
     return np.concatenate([resampler.push(np.asarray(samples, np.float32)), resampler.finish()])
