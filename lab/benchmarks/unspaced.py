@@ -205,7 +205,9 @@ def judged(heard: Mapping[str, Heard]) -> list[str]:
 
 
 def with_interval(values: Floats) -> str:
-    """A mean with its 95 % interval."""
+    """A mean with its 95 % interval, if there is one."""
+    if len(values) == 1:
+        return f"{values[0]:.2f}"
     return f"{np.mean(values):+.2f} ± {1.96 * np.std(values) / len(values) ** 0.5:.2f}".lstrip("+")
 
 

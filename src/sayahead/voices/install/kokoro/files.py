@@ -28,8 +28,8 @@ LANGUAGES = {
 """Language of a style by the first letter of its name."""
 ACCENTS = ("zf_xiaobei", "zf_xiaoni")
 """Styles of Mandarin that sound like a dialect."""
-POOR = ("jf_nezumi", "jf_tebukuro", "zf_xiaoyi", "zm_yunxia")
-"""Styles that sound poor: whole sentences have a DistillMOS below 4."""
+POOR = ("af_nicole", "bf_alice", "bm_lewis", "jf_nezumi", "jf_tebukuro", "zf_xiaoyi", "zm_yunxia")
+"""Styles that sound poor: DistillMOS below 4, of English ones in a sentence word by word."""
 
 
 def is_kokoro(inputs: set[str]) -> bool:
