@@ -71,11 +71,14 @@ class _Page(HTMLParser):
             self._begin(tag, known)
         self._ids += [name for key in ("id", "name") if (name := known.get(key))]
         self._heading = self._heading or tag in HEADINGS
-        self._mark(tag, known)
+        self._begin_content(tag, known)
 
-    def _mark(self, tag: str, known: dict[str, str | None]) -> None:
-        """Add the text that an element has without its content: line breaks, numbers, commas
-        between cells, formulas in words."""
+    def _begin_content(self, tag: str, known: dict[str, str | None]) -> None:
+        """Prepare for an element's content, by its tag.
+
+        Some elements stand for text of their own: a line break, an item's number, a comma between
+        cells, a formula in words. A list begins its numbers. Where a link within the book begins
+        is noted, since the link is dropped at its end if it only refers to a note."""
         match tag:
             case "a":
                 self._link = len(self._parts) if "#" in (known.get("href") or "") else None
@@ -88,6 +91,7 @@ class _Page(HTMLParser):
             case "td" | "th":
                 self._parts += [", "] if "".join(self._parts).strip() else []
             case "math":
+                # The formula itself is silent; what encloses it must not be.
                 self._parts += [] if self._is_silent(below=1) else [known.get("alttext") or ""]
 
     def _begin(self, tag: str, attrs: dict[str, str | None]) -> None:

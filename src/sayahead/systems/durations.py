@@ -71,12 +71,17 @@ def edges_of(units: Ids, begin: int) -> Ids:
     return np.asarray(np.concatenate([[0], np.cumsum(units)]) + begin, np.int64)
 
 
-def lengthened(before: Ids, after: Ids, edges: Callable[[], Ids]) -> tuple[tuple[int, int], ...]:
-    """Return ``Frames.drawn`` for changed durations: where each phoneme ended, and by how much it
-    grew.
+def changed_durations(
+    before: Ids, after: Ids, edges: Callable[[], Ids]
+) -> tuple[tuple[int, int], ...]:
+    """Compare the durations of phonemes that are not yet heard before and after a step.
 
-    ``edges`` returns those (N + 1,) of the durations ``before`` (N,) and is called only if one
-    changed.
+    A step sees more of the text, and may lengthen or shorten what was predicted. Returns a pair for
+    each phoneme that changed: the frame at which it ended before, and by how many frames it grew,
+    less than 0 if it shrank. The synthesizer moves the times of later words so (``Frames.drawn``).
+
+    ``before`` (N,) and ``after`` (N or more,): durations in frames; ``edges``: returns the frames
+    (N + 1,) between the phonemes of ``before``; it is called only if a duration changed.
     """
     grown = after[: len(before)] - before
     changed = np.flatnonzero(grown)

@@ -16,8 +16,8 @@ from sayahead.engine.onnx import OnnxGraph, count, graphs_of, shared_graphs_of
 from sayahead.engine.stages import Frames, Shapeable
 from sayahead.errors import VoiceError
 from sayahead.systems.durations import (
+    changed_durations,
     edges_of,
-    lengthened,
     shares_of,
     speeds_of,
     toned_pitch,
@@ -214,7 +214,7 @@ class HeartAcoustic:
         words = tuple(
             (int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.spans
         )
-        drawn = lengthened(
+        drawn = changed_durations(
             known.units * self.FRAMES_PER_UNIT,
             units * self.FRAMES_PER_UNIT,
             lambda: self._audible_edges(known.units, begin),

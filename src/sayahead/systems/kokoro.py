@@ -22,7 +22,13 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph, beside, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.systems.durations import beyond_window, edges_of, lengthened, speeds_of, whole_units
+from sayahead.systems.durations import (
+    beyond_window,
+    changed_durations,
+    edges_of,
+    speeds_of,
+    whole_units,
+)
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.systems.speakers import Blends, of_speakers
 from sayahead.text import FrontEnd, Phonemizer
@@ -260,7 +266,9 @@ class KokoroAcoustic:
         begin = state.done - past
         heard = self._audible_edges(units, begin)
         words = tuple((int(heard[left + a]), int(heard[left + b])) for a, b in segment.spans)
-        drawn = lengthened(state.units, units, lambda: self._audible_edges(state.units, begin))
+        drawn = changed_durations(
+            state.units, units, lambda: self._audible_edges(state.units, begin)
+        )
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()

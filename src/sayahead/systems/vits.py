@@ -17,13 +17,16 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError
-from sayahead.systems.durations import beyond_window, edges_of, lengthened, speeds_of
+from sayahead.systems.durations import beyond_window, changed_durations, edges_of, speeds_of
 from sayahead.systems.loading import Loaded, two_stages
 from sayahead.text import Phonemizer, front_end
 from sayahead.text.saying.code_points import LettersPhonemizer
 from sayahead.types import Floats, Ids, Rendering, Segment, Word
 from sayahead.vocoders.vits_decoder import LatentVocoder, rows_of_noise
 from sayahead.voices import VoiceConfig
+
+REPEATS = 4
+"""How often a sentence's visible phonemes stand for its future at its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,7 @@ class VitsAcoustic:
         words = tuple(
             (int(edges[left + 2 * a]), int(edges[left + 2 * b])) for a, b in segment.spans
         )
-        drawn = lengthened(state.units, units, lambda: edges_of(state.units, begin))
+        drawn = changed_durations(state.units, units, lambda: edges_of(state.units, begin))
         frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
         if ended:
             return frames, replace(self.initial(), token=state.token + len(ids))
@@ -198,19 +201,24 @@ class VitsAcoustic:
         return np.stack([phonemes, np.full_like(phonemes, self._config.pad)], axis=1).reshape(-1)
 
     def _tail(self, segment: Segment, state: VitsState) -> Ids:
-        """Return the tokens after the visible words: the end of the sentence, or a stand-in for its
-        future."""
+        """Return the tokens after the visible words: the sentence's end, or phonemes that stand for
+        its future.
+
+        At the beginning of a sentence the stand-in is longer: the network begins low what looks
+        like a short sentence. A voice without phonemes for it gets the visible ones again."""
         if segment.ends:
             return np.array([self._config.end], np.int64)
         if segment.predicted:
             return np.zeros(0, np.int64)
-        # Without a lookahead word, a step is rendered again by the next one, so the third step
-        # still counts as the beginning.
-        blind = segment.speak == len(segment.ids)
-        long = state.steps < self._config.long_steps + blind
-        if len(self._tails[0]):
-            return self.padded(self._tails[0] if long else self._tails[1])
-        return self.padded(np.tile(segment.ids, 4) if long else segment.ids[: segment.speak])
+        # Without a lookahead word, each step is rendered again by the next one, so the beginning
+        # lasts a step longer.
+        is_blind = segment.speak == len(segment.ids)
+        is_beginning = state.steps < self._config.long_steps + is_blind
+        long_tail, short_tail = self._tails
+        if len(long_tail):
+            return self.padded(long_tail if is_beginning else short_tail)
+        repeated = np.tile(segment.ids, REPEATS)
+        return self.padded(repeated if is_beginning else segment.ids[: segment.speak])
 
     def read(self, ids: Ids, token: int, rendering: Rendering) -> tuple[Floats, Floats, Floats]:
         """Run the text encoder: return means and scaled deviations (P, C), and durations (P,) in

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from sayahead.text import Normalizer
 from sayahead.types import Word
 
-_MARKED = re.compile(r"(?:^|[.,;:!?…—)])\Z")
+_PUNCTUATED = re.compile(r"(?:^|[.,;:!?…—)])\Z")
 
 
 @dataclass(slots=True)
@@ -57,17 +57,20 @@ class Untagged:
         self._words: list[Word] = []
         """Final ones that are still to be handed out."""
         self._at = start
+        """The place in the source of the next character that is read."""
         self._given = start
-        """Places in the source, and in the text that the inner normalizer gets."""
+        """The place of the next character in the text that the inner normalizer gets, which has no
+        tags."""
         self._places = Places([start], [start])
+        """Maps the second kind of places to the first."""
         self._apart = False
         """Whether a tag has just parted a word from what follows."""
         self._last = ""
         """The last character that the inner normalizer got."""
         self._open = False
         """Whether a sentence is open."""
-        self._is_marked = False
-        """Whether its last word has a mark."""
+        self._is_punctuated = False
+        """Whether its last word ends with a punctuation mark."""
         self._done = start
         """The end of the last word in the source."""
 
@@ -132,9 +135,9 @@ class Untagged:
         self._take(self._inner.breathe())
         if not self._last.isspace():
             self._give(" ", start)
-        mark = "," if self._open and not self._is_marked else ""
+        mark = "," if self._open and not self._is_punctuated else ""
         self._words.append(Word(mark, max(start, self._done), self._at, pause_s=seconds))
-        self._is_marked = True
+        self._is_punctuated = True
         self._done = self._at
 
     def _take(self, words: list[Word]) -> None:
@@ -146,6 +149,6 @@ class Untagged:
             self._words += self._placed(word)
             self._done = self._words[-1].end
             self._open = not word.ends
-            self._is_marked = _MARKED.search(word.text) is not None
+            self._is_punctuated = _PUNCTUATED.search(word.text) is not None
         if words:
             self._places.forget(words[-1].end)

@@ -310,7 +310,16 @@ class Layers:
         norm: str = "",
         after: Array | None = None,
     ) -> Rows:
-        """Rows, ``taps`` of them side by side, times a matrix (taps C, N)."""
+        """Add a convolution, or a product if ``taps`` is 1, as one product of matrices; return its
+        output rows.
+
+        ``weight`` (taps C, N), ``zero`` and ``scale`` (N,): the quantized matrix, whose values are
+        ``(weight - zero) * scale``; ``bias`` (N,). ``ranged``: name of the tensor by whose measured
+        range ``x`` is made integers. ``taps`` and ``step``: size and dilation of the kernel.
+        ``norm``: path of an instance norm that follows, if any, and ``after`` a factor (N,) behind
+        it: both are linear and depend on the style alone, so they are folded into scale and bias,
+        which then are pieces of the style's vector.
+        """
         new = self.new
         width = weight.shape[1]
         place = self.range_of(ranged)
