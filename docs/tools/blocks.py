@@ -456,7 +456,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     flush=True,
                 )
                 counts[outcome if outcome in counts else "failed"] += 1
-                rows.append((block, outcome, seconds))
+                if block.where != "environment":
+                    rows.append((block, outcome, seconds))
                 if given.out:
                     given.out.write_text(table(rows), encoding="utf-8")
     if given.list:
