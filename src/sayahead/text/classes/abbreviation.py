@@ -53,16 +53,9 @@ def agreeing_before(match: Match) -> Reading | None:
     return said(match, capitalized(words, match["a"]))
 
 
-def linked(match: Match) -> Reading | None:
+def linked(match: Match) -> Reading:
     """The word between two abbreviations of one noun: "las tarifas mín. y máx."."""
     return Reading(match.text, noun=match.context.noun)
-
-
-def priced(match: Match) -> Reading | None:
-    """What a price is of, before it: "imp. 119,00 €"."""
-    return said(
-        match, capitalized(match.language.meaning("before_price", match["a"].lower()), match["a"])
-    )
 
 
 def numbered(match: Match) -> Reading | None:
@@ -75,22 +68,14 @@ def numbered(match: Match) -> Reading | None:
     return said(match, many if is_plural else one, "label")
 
 
-def bracketed(match: Match) -> Reading | None:
-    """What counts formulas and the like, before a number in brackets: "Gl. (7)"."""
-    return said(match, match.language.meaning("before_bracket", match["a"]), "label")
+def listed(match: Match, table: str) -> Reading | None:
+    """What a table has for an abbreviation that is one only where a rule says so: "S. (7)"."""
+    form = match["a"]
+    words = match.language.meaning(table, form)
+    return said(match, words or capitalized(match.language.meaning(table, form.lower()), form))
 
 
-def ranked(match: Match) -> Reading | None:
-    """What an ordinal counts: "4º and.", "3. OG"."""
-    return said(match, match.record.after_ordinal[match["a"]])
-
-
-def small(match: Match) -> Reading | None:
-    """What is an abbreviation before a small letter alone: "c/ desayuno"."""
-    return said(match, match.record.before_small[match["a"]])
-
-
-def phrase(match: Match) -> Reading | None:
+def phrase(match: Match) -> Reading:
     """Several words that are read as one: "z. B."; what is counted, by its number."""
     one, _, many = match.record.phrases[match["a"]].partition("/")
     words = many if many and not match.context.is_one else one
@@ -145,7 +130,7 @@ def plain(match: Match) -> Reading | None:
     return said(match, agreed(words, match, match.context.noun or match.context.word))
 
 
-def joined(match: Match) -> Reading | None:
+def joined(match: Match) -> Reading:
     """A title that a hyphen joins to its name: "St-Étienne"."""
     return Reading(f"{match.record.plain[match['a']]}-{match['name']}")
 

@@ -14,35 +14,20 @@ CODE = frozenset({"code"})
 ACCOUNT = frozenset({"account"})
 
 
-def account(match: Match) -> Reading | None:
-    """A group of an account's number: ``DE89``."""
-    return Reading(pieces(match.text, match.language, is_single=True), ACCOUNT)
-
-
 def digits(match: Match) -> Reading | None:
     """Figures that a cue announced, one by one."""
     count = sum(map(str.isdecimal, match.text))
     return Reading(figures(match.text, match.language), CODE) if count > 2 else None
 
 
-def cued(match: Match) -> Reading | None:
-    """Letters and figures that a cue announced."""
-    return Reading(pieces(match.text, match.language, is_single=True), CODE)
-
-
-def single(match: Match) -> Reading | None:
-    """Figures one by one, whatever stands before them."""
-    return Reading(pieces(match.text, match.language, match.record.address, is_single=True))
-
-
-def masked(match: Match) -> Reading | None:
+def masked(match: Match) -> Reading:
     """``••4471``: the last figures of a card, as the language says those of labels, or one by
     one."""
     read = label if match.numbers.has("rules label") else figures
     return Reading(read(match["n"], match.language))
 
 
-def firm(match: Match) -> Reading | None:
+def firm(match: Match) -> Reading:
     """``3M``: the company, unless it counts what follows."""
     record = match.record
     word = match["w"]
@@ -52,7 +37,7 @@ def firm(match: Match) -> Reading | None:
     return Reading(f"{match.numbers.cardinal(3)} M")
 
 
-def version(match: Match) -> Reading | None:
+def version(match: Match) -> Reading:
     """``2.3.1``: numbers with stops between them; many figures after the only one are said one by
     one."""
     text, _, suffix = match.text.removeprefix("v").partition("-")
@@ -79,6 +64,6 @@ def hexadecimal(match: Match) -> Reading | None:
     return Reading(spelled(match.text, match.language)) if is_hash else None
 
 
-def labelled(match: Match) -> Reading | None:
+def labelled(match: Match) -> Reading:
     """``14A``: a seat, a house, a track."""
     return Reading(f"{number(amount_in(match), match.language)} {match['l']}")

@@ -140,11 +140,6 @@ def month(match: Match) -> Reading | None:
     return Reading(text, tags, mark=mark, ends=bool(mark), form=match.context.form)
 
 
-def of(match: Match) -> Reading | None:
-    """The word between a day and its month."""
-    return Reading(match.text, frozenset({"of_day"}))
-
-
 def month_before_year(match: Match) -> Reading | None:
     """A month in short before a year."""
     name = match["name"].lower().rstrip(".")
@@ -153,7 +148,7 @@ def month_before_year(match: Match) -> Reading | None:
     return Reading(_month(match.language, name), frozenset({"month"}))
 
 
-def year(match: Match) -> Reading | None:
+def year(match: Match) -> Reading:
     """A year after its month, with the word between them that is not written."""
     return Reading(f"{match.record.date_of} {match.numbers.year(int(match['y']))}")
 
@@ -167,17 +162,17 @@ def season(match: Match) -> Reading | None:
     return Reading(f"{numbers.year(int(match['a']))} {numbers.cardinal(int(match['b']))}")
 
 
-def months(match: Match) -> Reading | None:
+def months(match: Match) -> Reading:
     """``Jan.–März``."""
     return _span(match, [_month(match.language, match[group]) for group in ("a", "b")])
 
 
-def days(match: Match) -> Reading | None:
+def days(match: Match) -> Reading:
     """``Mo-Fr``."""
     return _span(match, [match.record.weekdays[match[group]] for group in ("a", "b")])
 
 
-def many_days(match: Match) -> Reading | None:
+def many_days(match: Match) -> Reading:
     """``17/18 juin``."""
     *some, last = [said_day(match.language, int(match[group])) for group in "def" if match[group]]
     return Reading(f"{', '.join(some)} {match.record.and_word} {last}", frozenset({"monthday"}))

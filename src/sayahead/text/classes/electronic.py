@@ -11,7 +11,7 @@ from sayahead.text.reading.context import Match, Reading
 _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
 
 
-def address(match: Match) -> Reading | None:
+def address(match: Match) -> Reading:
     """An address or a path with its signs by name; what every address begins with is silent."""
     return Reading(
         pieces(_SCHEME.sub("", match.text).rstrip("/"), match.language, match.record.address)
@@ -25,13 +25,3 @@ def call(match: Match) -> Reading | None:
         return None
     words = pieces(name, match.language, match.record.address)
     return Reading(f"{words} {pieces(inside, match.language)}".strip())
-
-
-def handle(match: Match) -> Reading | None:
-    """``@jensen.me``: a name on a network."""
-    return Reading(pieces(match.text, match.language, match.record.address))
-
-
-def hashtag(match: Match) -> Reading | None:
-    """``#MeToo``."""
-    return Reading(f"{match.record.hashtag} {pieces(match.text[1:], match.language)}")

@@ -50,7 +50,7 @@ def mark(match: Match) -> Reading | None:
     return SILENT if {"punctuation", START} & match.context.tags else None
 
 
-def term(match: Match) -> Reading | None:
+def term(match: Match) -> Reading:
     """``3x²``, ``2πr``, ``10⁻⁶``: a number, variables and a power."""
     amount = amount_of(match["n"], match.language)
     words = [number(amount, match.language)] if amount else []
@@ -61,17 +61,17 @@ def term(match: Match) -> Reading | None:
     return Reading(" ".join(filter(None, [*words, _power(match)])), FORMULA, word=match.text)
 
 
-def exponent(match: Match) -> Reading | None:
+def exponent(match: Match) -> Reading:
     """``^2``: to what power."""
     return Reading(_power(match), FORMULA)
 
 
-def typed(match: Match) -> Reading | None:
+def typed(match: Match) -> Reading:
     """``**3``: to what power, as programs write it."""
     return Reading(_exponent(match["p"], match), FORMULA)
 
 
-def scientific(match: Match) -> Reading | None:
+def scientific(match: Match) -> Reading:
     """``3 × 10⁸``."""
     amount = amount_in(match)
     ten = cardinal(match["v"], match.language)
@@ -80,7 +80,7 @@ def scientific(match: Match) -> Reading | None:
     )
 
 
-def function(match: Match) -> Reading | None:
+def function(match: Match) -> Reading:
     """``sin²x``: a function by its name."""
     name = match.language.meaning("functions", match["f"])
     words = [name, _power(match), greek(match["v"], match.language)]
@@ -93,20 +93,7 @@ def of(match: Match) -> Reading | None:
     return Reading(f"{match['n']} {link}") if link else None
 
 
-def isotope(match: Match) -> Reading | None:
-    """``²³⁵U``."""
-    return Reading(f"{cardinal(match['p'].translate(_PLAIN), match.language)} {match['n']}")
-
-
-def ion(match: Match) -> Reading | None:
-    """``Ca²⁺``."""
-    charge = match["p"].translate(_PLAIN)
-    count = cardinal(charge[:-1], match.language) if charge[:-1] else ""
-    words = [pieces(match["n"], match.language), count, match.record.sign(charge[-1])]
-    return Reading(" ".join(filter(None, words)))
-
-
-def lowered(match: Match) -> Reading | None:
+def lowered(match: Match) -> Reading:
     """``CO₂``, ``x₁``: elements and lowered figures."""
     text = match["n"].translate(_PLAIN)
     parts = re.findall(r"\d+|\D+", text)
@@ -115,17 +102,7 @@ def lowered(match: Match) -> Reading | None:
     )
 
 
-def molar(match: Match) -> Reading | None:
-    """``0,1 M NaOH``: moles a liter, beside a formula of chemistry."""
-    return Reading(f"{number(amount_in(match), match.language)} {match.record.molar}")
-
-
-def chemical(match: Match) -> Reading | None:
-    """``NaOH`` before its moles a liter."""
-    return Reading(pieces(match["n"], match.language), frozenset({"chemical"}))
-
-
-def digraph(match: Match) -> Reading | None:
+def digraph(match: Match) -> Reading:
     """``>=``: two characters for a sign."""
     return Reading(match.record.signs.get(_ALIKE[match["s"]], ""), OPERATOR)
 

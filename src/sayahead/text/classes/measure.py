@@ -54,7 +54,7 @@ def unit(match: Match) -> Reading | None:
     return None if is_unsure and "measured" not in match.context.tags else sure_unit(match)
 
 
-def part(match: Match) -> Reading | None:
+def part(match: Match) -> Reading:
     """What a unit is of, before it: "square" feet."""
     words = unit_in(match).one
     return Reading(words, NUMBER, is_one=match.context.is_one, word=match.context.word)
@@ -122,7 +122,7 @@ def per(match: Match) -> Reading | None:
     return Reading(per_unit(match["u"], match.language), word=match["u"])
 
 
-def per_many(match: Match) -> Reading | None:
+def per_many(match: Match) -> Reading:
     """``/100 km``: several of a unit."""
     amount = amount_in(match)
     record = match.record
@@ -130,18 +130,13 @@ def per_many(match: Match) -> Reading | None:
     return Reading(words, NUMBER, is_one=match.numbers.singular(amount.value))
 
 
-def per_many_glued(match: Match) -> Reading | None:
+def per_many_glued(match: Match) -> Reading:
     """``/100km``: several of a unit, which touches its number."""
     per = match.record.per_many or match.record.per
     return Reading(f"{per} {counted(amount_in(match), unit_in(match), match.language)}")
 
 
-def share(match: Match) -> Reading | None:
-    """``24 h/24``: no rate."""
-    return Reading(f"{match.record.over('/')} {number(amount_in(match), match.language)}", NUMBER)
-
-
-def size(match: Match) -> Reading | None:
+def size(match: Match) -> Reading:
     """``30 x 20 x 12 cm``, ``L x A x H``: what is said between the sides may be another word than
     in a product."""
     record = match.record
@@ -160,7 +155,7 @@ def _side(text: str, language: Words) -> str:
     return number(amount, language) if amount else text
 
 
-def often(match: Match) -> Reading | None:
+def often(match: Match) -> Reading:
     """``3x``, ``3-5x``: how many times."""
     record = match.record
     low = f"{cardinal(match['m'], match.language, 'f')} {record.until} " if match["m"] else ""
@@ -205,13 +200,13 @@ def minutes(match: Match) -> Reading | None:
     return _primed(match, "′") if len(match["n"]) < 4 else None
 
 
-def inches(match: Match) -> Reading | None:
+def inches(match: Match) -> Reading:
     """``27"``; after minutes they are seconds."""
     is_second = "minutes" in match.context.tags
     return _primed(match, "s" if is_second else "″")
 
 
-def _primed(match: Match, name: str) -> Reading | None:
+def _primed(match: Match, name: str) -> Reading:
     noun = named_unit(match, name)
     amount = replace(amount_in(match), is_attributive=match.is_attributive)
     tags = frozenset(("minutes",) if name == "′" else ())
@@ -221,16 +216,6 @@ def _primed(match: Match, name: str) -> Reading | None:
 def per_area(match: Match) -> Reading | None:
     """``Personen/km²``: a unit after a word, if it is none itself."""
     return per(match) if len(match["u"]) > 1 else None
-
-
-def factor(match: Match) -> Reading | None:
-    """``24 x 63,50 €``: how many of a price."""
-    return Reading(f"{number(amount_in(match), match.language)} {match.record.over('x')}")
-
-
-def cross(match: Match) -> Reading | None:
-    """``1 g x 2``: times."""
-    return Reading(match.record.over("x"))
 
 
 def every(match: Match) -> Reading | None:
@@ -252,7 +237,7 @@ def each(match: Match) -> Reading | None:
     return Reading(f"{many} {link} {many}", NUMBER) if link and first == last else None
 
 
-def rate(match: Match) -> Reading | None:
+def rate(match: Match) -> Reading:
     """``km/h`` without a number."""
     return Reading(match.record.units[match["u"]].many)
 

@@ -12,7 +12,7 @@ from sayahead.text.reading.words import Words
 NUMBER = frozenset({"number"})
 
 
-def price(match: Match) -> Reading | None:
+def price(match: Match) -> Reading:
     """An amount with its currency, whichever stands first, or a range of amounts."""
     currency = match.record.currency_words[match["c"]]
     amount = _amount(match)
@@ -20,7 +20,7 @@ def price(match: Match) -> Reading | None:
     return _paid(f"{low}{money(amount, currency, match.language)}", currency)
 
 
-def scaled(match: Match) -> Reading | None:
+def scaled(match: Match) -> Reading:
     """``$5 Mio.``, ``R$ 1,85 bilhão``, ``$3-5 Mio.``: the million is said before the currency."""
     currency = match.record.currency_words[match["c"]]
     amount = _amount(match)
@@ -31,20 +31,20 @@ def scaled(match: Match) -> Reading | None:
     return _paid(f"{low}{counted(amount, scale, match.language)} {name}", currency)
 
 
-def scaled_named(match: Match) -> Reading | None:
+def scaled_named(match: Match) -> Reading:
     """``$1 millón de pesos``: whose money it is stands behind."""
     scale = match.record.scales[match["k"]]
     return Reading(counted(_amount(match), scale, match.language), NUMBER, is_million=True)
 
 
-def scale(match: Match) -> Reading | None:
+def scale(match: Match) -> Reading:
     """What a number is multiplied by, after it."""
     noun = match.record.scales[match["k"]]
     words = noun_after(noun, replace(match.context, is_million=False), match.language)
     return Reading(words, NUMBER, is_million=noun.gender != "")
 
 
-def in_scale(match: Match) -> Reading | None:
+def in_scale(match: Match) -> Reading:
     """``en mill. €``: a currency by the million, without a number."""
     record = match.record
     noun = record.scales[match["k"]]
@@ -53,21 +53,21 @@ def in_scale(match: Match) -> Reading | None:
     return _paid(f"{noun.many} {name}", currency)
 
 
-def glued_scale(match: Match) -> Reading | None:
+def glued_scale(match: Match) -> Reading:
     """``3M``, ``12k``."""
     noun = match.record.scales[match["k"]]
     words = counted(amount_in(match), noun, match.language)
     return Reading(words, NUMBER, is_million=noun.gender != "")
 
 
-def million(match: Match) -> Reading | None:
+def million(match: Match) -> Reading:
     """``3M``, where it is no company."""
     amount = Amount("", int(match.text.rstrip("M")))
     noun = match.record.scales["M"]
     return Reading(counted(amount, noun, match.language), NUMBER, is_million=True)
 
 
-def unit(match: Match) -> Reading | None:
+def unit(match: Match) -> Reading:
     """The currency of the number before it."""
     currency = match.record.currency_words[match["c"]]
     return _paid(noun_after(currency.main, match.context, match.language), currency)

@@ -19,12 +19,12 @@ SEVERAL_K = ("2", "4", "8", "16")
 """Before K they are a number of pixels."""
 
 
-def plain(match: Match) -> Reading | None:
+def plain(match: Match) -> Reading:
     """A number by itself."""
     return counting(match, match["n"])
 
 
-def signed(match: Match) -> Reading | None:
+def signed(match: Match) -> Reading:
     """A number with its sign."""
     return replace(
         counting(match, match["n"]), text=cardinal(match.text, match.language), tags=NUMBER
@@ -113,7 +113,7 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
     ).strip("-")
 
 
-def suffixed(match: Match) -> Reading | None:
+def suffixed(match: Match) -> Reading:
     """``90er``, ``5-stellig``, ``10%ig``: a number and what is said right after it."""
     language = match.language
     rest = match["rest"].replace("-", " ")

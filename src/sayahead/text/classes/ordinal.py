@@ -67,7 +67,7 @@ def roman(match: Match) -> Reading | None:
     return _ordinal(match, value, match["s"])
 
 
-def roman_span(match: Match) -> Reading | None:
+def roman_span(match: Match) -> Reading:
     """``XVIIIe-XIXe``."""
     forms = match.record.ordinal_suffixes
     low = match.numbers.ordinal(value_in(match, "a"), forms[match["s"]])

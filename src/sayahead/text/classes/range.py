@@ -11,7 +11,7 @@ BEST = ("5", "10", "20", "100")
 """The best of marks: "7,5/10"."""
 
 
-def span(match: Match) -> Reading | None:
+def span(match: Match) -> Reading:
     """A dash between two numbers: from one to another, which grows and has a like size; else a
     pause in a code."""
     text = match.context.word
@@ -30,7 +30,7 @@ def falling(match: Match) -> Reading | None:
     return SILENT if high <= low < SMALL else None
 
 
-def series(match: Match) -> Reading | None:
+def series(match: Match) -> Reading:
     """``1-0-1-0``: how many at a time, no range."""
     return Reading(" ".join(cardinal(text, match.language) for text in match.text.split("-")))
 
@@ -52,7 +52,7 @@ def alphabet(match: Match) -> Reading | None:
     return Reading(f"{first} {match.record.until} {last}") if first < last else None
 
 
-def account(match: Match) -> Reading | None:
+def account(match: Match) -> Reading:
     """``45020-5``: the number of an account and its check figure, one by one."""
     language = match.language
     name = language.record.address.get("-", "")
@@ -60,13 +60,13 @@ def account(match: Match) -> Reading | None:
     return Reading(" ".join(filter(None, words)))
 
 
-def until(match: Match) -> Reading | None:
+def until(match: Match) -> Reading:
     """The same whatever the numbers are."""
     until = match.record.until
     return Reading(until, _onward(match), word=until, form=match.context.form)
 
 
-def onward(match: Match) -> Reading | None:
+def onward(match: Match) -> Reading:
     """The word between two dates or times: what follows is one, too."""
     return Reading(match.language.meaning("until_words", match.text) or match.text, _onward(match))
 
@@ -76,17 +76,12 @@ def _onward(match: Match) -> frozenset[str]:
     return frozenset({"dates"} if "date" in tags else {"hour"} if "time" in tags else ())
 
 
-def also(match: Match) -> Reading | None:
+def also(match: Match) -> Reading:
     """``24./25.12.``: one and another."""
     return Reading(match.record.and_word, word=match.record.and_word, form=match.context.form)
 
 
-def ratio(match: Match) -> Reading | None:
-    """``3:2``, ``4 x 6``."""
-    return Reading(over(match["s"], match.language))
-
-
-def slash(match: Match) -> Reading | None:
+def slash(match: Match) -> Reading:
     """``7,5/10``, ``24/7``."""
     record = match.record
     word = match.context.word
@@ -96,7 +91,7 @@ def slash(match: Match) -> Reading | None:
     return Reading(record.out_of if is_mark and record.out_of else sign("/", match.language))
 
 
-def score(match: Match) -> Reading | None:
+def score(match: Match) -> Reading:
     """``3x1``, after a word that tells of a result."""
     return Reading(
         f" {over(':', match.language)} ".join(
@@ -110,6 +105,6 @@ def score_named(match: Match) -> Reading | None:
     return score(match) if match.context.word[:1].isupper() else None
 
 
-def minus(match: Match) -> Reading | None:
+def minus(match: Match) -> Reading:
     """``10 - 4 = 6``: no range before an equals sign."""
     return Reading(match.record.sign("-"))

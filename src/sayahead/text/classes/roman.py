@@ -67,7 +67,7 @@ def titled(match: Match) -> Reading | None:
     return named(match) if name in match.record.names or (is_name and is_small) else None
 
 
-def century(match: Match) -> Reading | None:
+def century(match: Match) -> Reading:
     """``XX secolo``: an ordinal before its noun."""
     values = [value_in(match, group) for group in "ab" if match[group]]
     return Reading(f" {match.record.until} ".join(before_noun(match, one, "m") for one in values))
@@ -100,12 +100,12 @@ def after_article(match: Match) -> Reading | None:
     return spoken(match, [numeral], "", ["roman"])
 
 
-def going_on(match: Match) -> Reading | None:
+def going_on(match: Match) -> Reading:
     """The word between two numerals: "siglos XVI y XX"."""
     return Reading(match.text, match.context.tags & CUES)
 
 
-def road(match: Match) -> Reading | None:
+def road(match: Match) -> Reading:
     """``N-II``."""
     return Reading(f"{match['road']} {match.numbers.cardinal(value_in(match, 'r'))}")
 

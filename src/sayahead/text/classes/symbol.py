@@ -7,14 +7,9 @@ from sayahead.text.languages.signs import is_silent, name_of
 from sayahead.text.reading.context import SILENT, UNHEARD, Match, Reading
 
 
-def once(match: Match) -> Reading | None:
+def once(match: Match) -> Reading:
     """Many of one sign, which are no many times its name."""
     return Reading(pieces(match.text[0], match.language))
-
-
-def currency(match: Match) -> Reading | None:
-    """The sign of a currency without an amount: one of it."""
-    return Reading(match.record.currencies[match["c"]].main.one)
 
 
 def unnamed(match: Match) -> Reading | None:

@@ -21,14 +21,9 @@ _NO_PAUSE = re.compile(r"^(\+\d+)\D+|\D*\(")
 """The code of a country with what parts it from the number, what opens a bracket."""
 
 
-def dialled(match: Match) -> Reading | None:
+def dialled(match: Match) -> Reading:
     """What a cue announced: "Tel. 0171 123456"."""
     return Reading(spoken(match.text, match.language), DIALLED)
-
-
-def also(match: Match) -> Reading | None:
-    """The word between two numbers: "112 ou 800 123 456"."""
-    return Reading(match.text, frozenset({"phone"}))
 
 
 def country(match: Match) -> Reading | None:

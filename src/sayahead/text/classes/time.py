@@ -22,7 +22,7 @@ def clock(match: Match) -> Reading | None:
     return Reading(words, TIME)
 
 
-def zoned(match: Match) -> Reading | None:
+def zoned(match: Match) -> Reading:
     """``20:00 GMT-3``: a time and its zone."""
     language = match.language
     time = clock_of(match, int(match["h"]), int(match["m"]), given(match, "s"))
@@ -35,7 +35,7 @@ def given(match: Match, group: str) -> int | None:
     return int(match[group]) if match[group] else None
 
 
-def between(match: Match) -> Reading | None:
+def between(match: Match) -> Reading:
     """``7.30-16.00 h``: from one time to another."""
     first = clock_of(match, int(match["a"]), int(match["b"]), None)
     last = clock_of(match, int(match["h"]), int(match["m"]), None)
@@ -82,7 +82,7 @@ def long(match: Match) -> Reading | None:
     return Reading(joined(words), TIME) if words else None
 
 
-def seconds(match: Match) -> Reading | None:
+def seconds(match: Match) -> Reading:
     """``49''87``: seconds and hundredths."""
     language = match.language
     noun = named_unit(match, "s")
@@ -98,7 +98,7 @@ def joined(words: Iterable[str]) -> str:
     return " ".join(words).replace("' ", "'")
 
 
-def zone(match: Match) -> Reading | None:
+def zone(match: Match) -> Reading:
     """``UTC-5``, ``GMT+5:30``."""
     language = match.language
     sign = language.record.sign(match["x"].replace("−", "-"))

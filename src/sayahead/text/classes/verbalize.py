@@ -274,6 +274,9 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "pieces": lambda text, language, form: pieces(
         text, language, language.record.address if form else None
     ),
+    "single": lambda text, language, form: pieces(
+        text, language, language.record.address if form else None, is_single=True
+    ),
     "sign": sign,
     "said": said,
     "set": by_rules,

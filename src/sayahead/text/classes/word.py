@@ -16,7 +16,7 @@ _STRETCHED = re.compile(r"(?!(?-i:III|XXX[IVX]*)(?![^\W\d_]))([^\W\d_])\1{2,}", 
 """Letters that are written three times or more and are no Roman numeral."""
 
 
-def plain(match: Match) -> Reading | None:
+def plain(match: Match) -> Reading:
     """The word; ``short`` if it may be an abbreviation by its full stop, ``cut`` if it can be
     nothing else."""
     return _reading(match.text, match.language)

@@ -10,8 +10,9 @@ A file of rules belongs to a class of tokens (``classes/money.rules`` to ``money
 In angle brackets stands what the token to the left must be, one of several parted by ``|``, or with
 ``!`` must not be. After the arrow stands a sayer, a function of the class's module (or of another:
 ``number.cardinal``), or in quotes what is said: ``{group}`` as it is written, ``{group|sayer}`` as
-a verbalizer says it, ``{@key}`` a word of the language's file. ``as tag tag`` behind either is what
-the token is for the next one; with ``ends`` among them its own full stop ends the sentence. With
+a verbalizer says it, ``{@key}`` a word of the language's file. In single quotes stands a mark, or
+nothing for what is silent. ``as tag tag`` behind these is what the token is for the next one; with
+``ends`` among them its own full stop ends the sentence. With
 ``=>`` as its arrow a rule waits for nothing longer: what it takes is final with its last
 character."""
 

@@ -27,7 +27,7 @@ ENDS = "ends"
 _CLASSES = Path(__file__).parents[1] / "classes"
 _PLACE = re.compile(r"\{([@a-z][\w.]*)(?:\|([a-z_]+)(?::(\w+))?)?\}")
 _SAYS = re.compile(r"(?P<says>.+?)(?: as (?P<tags>[\w ]+))?")
-_SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)")
+_SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)(?::(\w+))?")
 
 Sayer = Callable[[Match], Reading | None]
 """What is said for a match; None or RefusedError where the rule does not mean it, and the next
@@ -98,9 +98,15 @@ class Language(Words):
         parts = _SAYS.fullmatch(rule.says)
         assert parts is not None
         says = parts["says"]
-        is_template = says[0] == says[-1] == '"'
-        say = self._template(rule, says[1:-1]) if is_template else self._function(rule, says)
+        kinds = {'"': self._template, "'": self._mark}
+        kind = kinds.get(says[0]) if says[-1] == says[0] else None
+        say = kind(rule, says[1:-1]) if kind else self._function(rule, says)
         return tagged(say, frozenset(parts["tags"].split())) if parts["tags"] else say
+
+    def _mark(self, rule: Rule, mark: str) -> Sayer:
+        """A mark without words; without a mark, nothing."""
+        reading = Reading("", mark=mark)
+        return lambda match: reading
 
     def _function(self, rule: Rule, says: str) -> Sayer:
         name = _SAYER.fullmatch(says)
@@ -113,7 +119,7 @@ class Language(Words):
         if sayer is None:
             where = f"classes/{name[1] or rule.kind}.py"
             raise ConfigError(f"{rule.place}: {where} has no sayer {name[2]!r}.")
-        return cast(Sayer, sayer)
+        return cast(Sayer, functools.partial(sayer, table=name[3]) if name[3] else sayer)
 
     def _template(self, rule: Rule, text: str) -> Sayer:
         for place in _PLACE.finditer(text):
