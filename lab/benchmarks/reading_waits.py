@@ -18,7 +18,7 @@ from pathlib import Path
 from sayahead.text.classes import CLASSES
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
-from sayahead.text.reading.trace import traced
+from sayahead.text.reading.trace import TokenTrace, traced
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -54,7 +54,11 @@ def waits(language: str) -> Iterator[tuple[str, int, str]]:
             for at, char in enumerate(text, 1):
                 final += [(word.end, at) for word in reader.push(char)]
             final += [(word.end, len(text)) for word in reader.flush()]
-        kinds = {trace.end: trace.rule.kind for trace in traces if trace.said}
+        kinds = {
+            trace.end: trace.rule.kind
+            for trace in traces
+            if isinstance(trace, TokenTrace) and trace.said
+        }
         for end, at in final:
             if end in kinds:
                 yield kinds[end], at - end, text[:at]

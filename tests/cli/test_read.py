@@ -196,6 +196,16 @@ def test_a_table_with_reasons(sayahead: Command) -> None:
     assert lines[4].strip().startswith("rather than: ")
 
 
+def test_why_tells_what_spoke_for_each_pronunciation(sayahead: Command) -> None:
+    lines = sayahead("read", "--why", "I have read it, they read to us.")[0].decode().splitlines()
+    past, present = (line.split() for line in lines[4:6])
+    assert lines[3].strip().startswith("homograph: ")
+    assert past[0] == "past"
+    assert "near=have" in past[3]
+    assert float(past[2].rstrip(":")) > 0 > float(present[2].rstrip(":"))
+    assert [line.split()[0] for line in lines if "ɹˈid: " in line] == ["present", "present"]
+
+
 def test_a_report_is_an_issue_that_can_be_filed(sayahead: Command) -> None:
     text = sayahead("read", "--report", "At 7:30.")[0].decode()
     assert "> At seven thirty." in text

@@ -173,7 +173,7 @@ def normalizer_of(
 
 def sounds_of(
     arguments: argparse.Namespace, config: VoiceConfig, front: FrontEnd, warn: Callable[[str], None]
-) -> Callable[[list[Word]], list[str]]:
+) -> Callable[[list[Word]], Iterator[str]]:
     """Return a function from a sentence's words to their phonemes, or letters."""
     k = config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
     if arguments.language is None:
@@ -184,7 +184,7 @@ def sounds_of(
 def readings(
     text: str,
     normalizer: Normalizer,
-    sounds: Callable[[list[Word]], list[str]],
+    sounds: Callable[[list[Word]], Iterator[str]],
     *,
     warn: Callable[[str], None],
     watch: Watch | None = None,
@@ -196,9 +196,13 @@ def readings(
     begin = 0
     for end, last in enumerate(rows, start=1):
         if last.word.ends or end == len(rows):
-            sentence = rows[begin:end]
-            for row, sound in zip(sentence, sounds([each.word for each in sentence]), strict=True):
-                yield replace(row, sound=sound)
+            words = [each.word for each in rows[begin:end]]
+            sounding = sounds(words)
+            for at, row in enumerate(rows[begin:end]):
+                with watch.watching() if watch else contextlib.nullcontext():
+                    sound = next(sounding)
+                why = row.why or (watch.choice(words, at) if watch else None)
+                yield replace(row, sound=sound, why=why)
             begin = end
 
 
@@ -215,15 +219,15 @@ def silent_readings(text: str, normalizer: Normalizer, watch: Watch | None) -> I
             watch.forget()
 
 
-def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
+def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], Iterator[str]]:
     """Return a function from a sentence's words to their phonemes, each with ``k`` words of
     lookahead; for some voices, to letters."""
     if not config.phonemes:
         speller = front.speller()
-        return lambda words: [
+        return lambda words: (
             speller.spelled(word.text) + (speller.final_mark(word.text) if word.ends else "")
             for word in words
-        ]
+        )
     from sayahead.text import pronounced
 
     symbols = {number: symbol for symbol, number in config.phonemes.items()}
@@ -231,18 +235,14 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
         config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation
     )
 
-    def phonemes(words: list[Word]) -> list[str]:
-        sounds_of_words = []
+    def phonemes(words: list[Word]) -> Iterator[str]:
         for i, word in enumerate(words):
             if word.pause_s:
-                sounds_of_words.append("")
+                yield ""
                 continue
             left = [word.text for word in words[:i]]
             pronunciation = pronounced(phonemizer, words[i : i + 1 + k], left=left)[0]
-            sounds_of_words.append(
-                "".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip()
-            )
-        return sounds_of_words
+            yield "".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip()
 
     return phonemes
 
@@ -260,7 +260,7 @@ def language_front_end(language: str) -> FrontEnd:
 
 def language_sounds(
     language: str, front: FrontEnd, k: int, warn: Callable[[str], None]
-) -> Callable[[list[Word]], list[str]]:
+) -> Callable[[list[Word]], Iterator[str]]:
     """Return a function from a sentence's words to IPA, for a language without a voice.
 
     ``k``: lookahead in words. If the language's phonemizer is not installed, ``warn`` is called,
@@ -274,18 +274,16 @@ def language_sounds(
     except SayaheadError as error:
         reason = str(error) if INSTALL not in str(error) else f"espeak-ng makes them: {INSTALL}"
         warn(f"No phonemes of {language} are shown: {reason.rstrip('.')}.")
-        return lambda words: [word.phonemes or "" for word in words]
+        return lambda words: (word.phonemes or "" for word in words)
     assert isinstance(phonemizer, ClausePhonemizer)
 
-    def phonemes(words: list[Word]) -> list[str]:
-        read = []
+    def phonemes(words: list[Word]) -> Iterator[str]:
         for i, word in enumerate(words):
             # The left context is limited as in a session.
             first = max(0, i - LEFT_WORDS)
             seen = [word.text for word in words[first : i + 1 + k]]
             sound, mark = phonemizer.read(seen, first=i - first, ends=i + 1 + k >= len(words))[0]
-            read.append("" if word.pause_s else (word.phonemes or sound) + mark)
-        return read
+            yield "" if word.pause_s else (word.phonemes or sound) + mark
 
     return phonemes
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sayahead.text.reading.trace import TokenTrace, traced
+from sayahead.text.reading.trace import Candidate, Choice, TokenTrace, traced
 from sayahead.types import Word, subtags
 
+LEFT_WORDS = 3
+"""Words to the left that are given their phonemes again."""
 _FOLDER = Path(__file__).parent
 _LONGEST = 120
 """Most characters of a table's line that are shown."""
 _MAX_LOSERS = 3
-"""Other rules that are named."""
+"""Other rules that are named, and what is seen beside a word that speaks for a pronunciation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +47,16 @@ class Watch:
         """``language``: the tag whose tables are named."""
         self._language = language
         self._tokens: list[TokenTrace] = []
+        self._choices: list[Choice] = []
         self._end = 0
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """While a normalizer is given text."""
-        with traced() as tokens:
+        """While a normalizer is given text, or a word its phonemes."""
+        with traced() as traces:
             yield
-        self._tokens += tokens
+        self._tokens += [trace for trace in traces if isinstance(trace, TokenTrace)]
+        self._choices = [trace for trace in traces if isinstance(trace, Choice)]
 
     def why(self, word: Word, source: str) -> Why | None:
         """Why a word was read otherwise than it is written; None where it was not, or where no rule
@@ -74,6 +78,17 @@ class Watch:
         lines = (*filter(None, told), *_lines(self._language, source, word.text))
         return Why(kind, token.rule.source, token.rule.place, lines)
 
+    def choice(self, words: Sequence[Word], at: int) -> Why | None:
+        """What spoke for each pronunciation of a word that was just given its phonemes; None where
+        there is but one."""
+        seen = [_bare(word.text).lower() for word in words[max(0, at - LEFT_WORDS) : at + 1]]
+        own = [choice for choice in self._choices if choice.word == seen[-1]]
+        number = seen.count(seen[-1]) - 1
+        if number >= len(own):
+            return None
+        lines = tuple(map(_line, own[number].candidates))
+        return Why("homograph", "the largest sum of weights", "homograph_weights.txt", lines)
+
     def _token(self, word: Word) -> TokenTrace | None:
         """The token of a word that is read otherwise than it is written."""
         own = [token for token in self._tokens if word.start <= token.start < word.end]
@@ -82,6 +97,13 @@ class Watch:
     def forget(self) -> None:
         """Forget what was made for words that are out."""
         self._tokens = [token for token in self._tokens if token.end > self._end]
+
+
+def _line(candidate: Candidate) -> str:
+    """A pronunciation with its sum of weights and the largest of them."""
+    weights = sorted(candidate.weights, key=lambda pair: -abs(pair[1]))[:_MAX_LOSERS]
+    shown = ", ".join(f"{what} {weight:+.2f}" for what, weight in weights)
+    return f"{candidate.name} {candidate.phonemes}: {candidate.score:+.2f} ({shown})"
 
 
 def _bare(text: str) -> str:

@@ -1,9 +1,9 @@
 """Why a text is read as it is: the rule that took each token, what it captured, and the candidates
-that lost."""
+that lost; of words with several pronunciations, what spoke for each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,13 +25,38 @@ class TokenTrace:
     """Other rules whose pattern it is, or a longer text: later in order, shorter, or not meant."""
 
 
-_TRACES: ContextVar[list[TokenTrace] | None] = ContextVar("traces", default=None)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A word with several pronunciations, the best one first."""
+
+    word: str
+    """In small letters."""
+    candidates: Sequence[Candidate]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pronunciation of a word, and what spoke for it or against it."""
+
+    name: str
+    phonemes: str
+    weights: Sequence[tuple[str, float]]
+    """What was seen beside the word, and its weight."""
+
+    @property
+    def score(self) -> float:
+        """The sum of its weights."""
+        return sum(weight for _, weight in self.weights)
+
+
+Trace = TokenTrace | Choice
+_TRACES: ContextVar[list[Trace] | None] = ContextVar("traces", default=None)
 
 
 @contextmanager
-def traced() -> Iterator[list[TokenTrace]]:
-    """A list that takes the traces of all tokens that are read meanwhile in this thread."""
-    traces: list[TokenTrace] = []
+def traced() -> Iterator[list[Trace]]:
+    """A list that takes the traces of what is read meanwhile in this thread."""
+    traces: list[Trace] = []
     token = _TRACES.set(traces)
     try:
         yield traces
@@ -39,6 +64,6 @@ def traced() -> Iterator[list[TokenTrace]]:
         _TRACES.reset(token)
 
 
-def open_traces() -> list[TokenTrace] | None:
+def open_traces() -> list[Trace] | None:
     """The list to add to, or None where nobody asks."""
     return _TRACES.get()

@@ -10,12 +10,13 @@ at three words to the left, and at one to the right where that is known already.
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from sayahead.text.reading.trace import Candidate, Choice, open_traces
 
 ADDED: dict[str, Any] = {
     "resume": {"DEFAULT": "ɹəzˈum", "NOUN": "ɹˈɛzəmˌA"},
@@ -76,13 +77,24 @@ class Chooser:
     """By a feature and a reading's name (``vrb``), or a word and that (``abuse.vrb``)."""
 
     def reading(self, word: str, features: Sequence[str]) -> str:
-        """The name of the reading with the largest sum of weights."""
+        """The phonemes with the largest sum of weights."""
+        readings = self.readings[word]
+        candidates = [
+            Candidate(name, phonemes, [*self._weights(word, name, features)])
+            for name, phonemes in readings.items()
+        ]
+        candidates.sort(key=lambda candidate: -candidate.score)
+        traces = open_traces()
+        if traces is not None:
+            traces.append(Choice(word, candidates))
+        return candidates[0].phonemes
 
-        def score(name: str) -> float:
-            keys = itertools.product(features, (name, f"{word}.{name}"))
-            return sum(self.weights.get(key, 0.0) for key in keys)
-
-        return max(self.readings[word], key=score)
+    def _weights(
+        self, word: str, name: str, features: Sequence[str]
+    ) -> Iterator[tuple[str, float]]:
+        for what in features:
+            own = self.weights.get((what, f"{word}.{name}"), 0.0)
+            yield what, own + self.weights.get((what, name), 0.0)
 
 
 @functools.cache
@@ -108,9 +120,8 @@ def settle(tokens: Sequence[Any], readings: Mapping[str, Any], *, known: int) ->
     text."""
     words = [token.text.lower() for token in tokens[:known]]
     for i, word in enumerate(words):
-        if named := chooser().readings.get(word):
-            name = chooser().reading(word, features(tokens, i, known=known))
-            _say(tokens[i], named[name])
+        if word in chooser().readings:
+            _say(tokens[i], chooser().reading(word, features(tokens, i, known=known)))
     for i, token in enumerate(tokens[:known]):
         if token.phonemes or not token.text[0].isalpha():
             continue
