@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from sayahead.text.reading.pattern import (
     NEWLINE,
     SPACE,
+    WHITE,
     Chars,
     Node,
     Pattern,
@@ -109,15 +110,17 @@ class Automaton:
         """Whether a character belongs to a set."""
         self.starts: list[int] = []
         letters = "".join(word for words in vocabularies.values() for word in words)
-        self.literal = frozenset(letters + letters.lower())
+        self.literal = {*letters, *letters.lower()}
+        """Characters of words, each of which may lead elsewhere."""
         self._count = 0
         self._empty = defaultdict[int, list[Item]](list)
         self._closed: dict[Item, frozenset[Item]] = {}
         self._vocabularies = vocabularies
         self._branches: dict[str, Branch] = {}
+        self._choices: dict[Hashable, tuple[Branch, list[Node]]] = {}
         self._shapes: dict[Hashable, int] = {}
         self._shape_of: dict[int, int] = {}
-        self._ends: dict[tuple[int, int], int] = {}
+        self._ends: dict[tuple[int, int | str], int] = {}
         starts: dict[Hashable, int] = {}
         for number, (conditions, pattern) in enumerate(patterns):
             if conditions not in starts:
@@ -127,7 +130,7 @@ class Automaton:
                 end = self._add(pattern.right, end)
             self.rules[end].append(number)
             self.starts.append(starts[conditions])
-        for table in (self._ends, self._shapes, self._shape_of):
+        for table in (self._ends, self._shapes, self._shape_of, self._choices):
             table.clear()
         self._states = AutomatonStates(self)
 
@@ -162,8 +165,10 @@ class Automaton:
         self._count += 1
         return self._count
 
-    def _shape(self, node: Node) -> int:
-        """A number that nodes have in common which differ in what they capture alone."""
+    def _shape(self, node: Node) -> int | str:
+        """What nodes have in common which differ in what they capture alone."""
+        if isinstance(node, Chars):
+            return node.source
         shape = self._shape_of.get(id(node))
         if shape is None:
             own = (getattr(node, name) for name in type(node).__slots__)
@@ -194,9 +199,26 @@ class Automaton:
         elif isinstance(node, Vocabulary):
             self._empty[at].append((self._branch(node.name), node.name.endswith("~"), end))
         else:
-            for part in node.parts:
-                self._empty[self._add(part, at)].append(end)
+            self._add_choice(node, at, end)
         return end
+
+    def _add_choice(self, node: Node, at: int, end: int) -> None:
+        """Add one of several: those that are written out are words, as of a vocabulary."""
+        words, others = self._choice(node)
+        if words.goes_on:
+            self._empty[at].append((words, False, end))
+        for part in others:
+            self._empty[self._add(part, at)].append(end)
+
+    def _choice(self, node: Node) -> tuple[Branch, list[Node]]:
+        """The words of a choice, and its other parts."""
+        shape = self._shape(node)
+        if shape not in self._choices:
+            words = [word for word in map(literal, node.parts) if word]
+            self.literal.update(*words)
+            others = [part for part in node.parts if not literal(part)]
+            self._choices[shape] = Branch.of(words), others
+        return self._choices[shape]
 
     def _add_repeat(self, node: Repeat, at: int) -> int:
         (part,) = node.parts
@@ -217,6 +239,19 @@ class Automaton:
             words = self._vocabularies[name.rstrip("~")]
             self._branches[name] = Branch.of(words, folded=name.endswith("~"))
         return self._branches[name]
+
+
+def literal(node: Node) -> str:
+    """The text that a part of a pattern is; nothing where it may be several."""
+    if isinstance(node, Series):
+        parts = list(map(literal, node.parts))
+        return "".join(parts) if all(parts) else ""
+    if not isinstance(node, Chars):
+        return ""
+    if node.source == f"[{WHITE}]":
+        return SPACE
+    char = node.source[-1]
+    return char if node.source == re.escape(char) else ""
 
 
 def _test(source: str) -> Callable[[str], object]:

@@ -78,7 +78,7 @@ class Pattern:
         beginning."""
         return self.right is not None and _ends_with_word(self.right)
 
-    @property
+    @functools.cached_property
     def groups(self) -> list[str]:
         """Names of all captured parts."""
         return [*_groups(self.body), *(_groups(self.right) if self.right else ())]
