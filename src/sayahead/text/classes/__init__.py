@@ -2,25 +2,8 @@
 what is said."""
 
 CLASSES = (
-    "date",
-    "time",
-    "money",
-    "telephone",
-    "code",
-    "address",
-    "ordinal",
-    "roman",
-    "fraction",
-    "range",
-    "measure",
-    "formula",
-    "number",
-    "abbreviation",
-    "electronic",
-    "word",
-    "pieces",
-    "punctuation",
-    "symbol",
+    "date time money telephone code address ordinal roman fraction range measure formula number "
+    "abbreviation electronic word pieces punctuation symbol".split()
 )
 """In the order in which their rules are tried where two matches are equally long."""
 

@@ -52,6 +52,11 @@ OPTIONAL = (
     "thousand",
     "until_words",
     "whole_words",
+
+    "before_bracket before_months before_noun before_price before_size ratings before_town "
+    "before_weekday common durations electrical elided exchange formula functions "
+    "marked_letters menu name_forms or_word programs requiring none short "
+    "thousand until_words".split()
 )
 """Tables [vocabulary NAME] that common rules name and a language may lack; ``none`` stays empty."""
 
