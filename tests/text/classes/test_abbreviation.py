@@ -52,7 +52,12 @@ def test_what_is_in_the_tables_is_said_in_full_and_ends_nothing_before_a_small_l
 ) -> None:
     record = language_of(language).record
     for form, words in record.abbreviations.items():
-        if " " in words or not form.endswith(".") or form in record.before_small or len(form) < 4:
+        if (
+            " " in words
+            or not form.endswith(".")
+            or form in record.table("before_small")
+            or len(form) < 4
+        ):
             continue
         text = f"Aaa xyzxyzx {form} zzz."
         said = spoken(language, text)
@@ -80,9 +85,9 @@ def test_a_word_ends_its_sentence_whatever_comes_next(language: str) -> None:
         record = language_of(language).record
         tables = (
             record.abbreviations,
-            record.before_small,
-            record.before_number,
-            record.weekdays,
+            record.table("before_small"),
+            record.table("before_number"),
+            record.table("weekdays"),
             record.units,
         )
         known = {form.lower().rstrip(".") for table in tables for form in table}
@@ -95,7 +100,7 @@ def test_a_word_ends_its_sentence_whatever_comes_next(language: str) -> None:
 @pytest.mark.parametrize("language", SPACED)
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_guessed_to_be_short_for_another_word(language: str, name: str) -> None:
-    opener = min(language_of(language).record.starters)
+    opener = min(language_of(language).record.table("starters"))
     assert ends(language, f"Aaa {name}. {opener} yyyyyyy.") == [f"{name}.", "yyyyyyy."]
 
 

@@ -53,8 +53,8 @@ def test_a_day_and_a_month_are_a_date_after_a_word_that_says_so(language: str) -
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_weekdays_in_short_are_said_in_full_from_one_to_another(language: str) -> None:
     record = language_of(language).record
-    for first, one in record.weekdays.items():
-        for last, other in record.weekdays.items():
+    for first, one in record.table("weekdays").items():
+        for last, other in record.table("weekdays").items():
             assert spoken(language, f"{first}-{last}, bla") == spoken(
                 language, f"{first}.–{last}., bla"
             )

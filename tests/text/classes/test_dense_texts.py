@@ -25,7 +25,7 @@ def test_a_date_and_a_time_are_no_telephone_number(tag: str, date: str, time: st
 def test_a_date_in_brackets_behind_a_weekday(tag: str, day: str) -> None:
     record = language_of(tag).record
     month = record.month_names[int(day.split("/")[1]) - 1]
-    for weekday in sorted({*record.weekdays, *record.days_of_week}):
+    for weekday in sorted({*record.table("weekdays"), *record.days_of_week}):
         for form in (weekday, f"{weekday}."[: len(weekday) + (len(weekday) < 4)]):
             assert month in read_as(tag, f"xa {form} ({day}), xo"), form
 
@@ -370,10 +370,10 @@ def test_a_day_in_brackets_that_is_no_part_is_a_date(tag: str, day: str) -> None
 @pytest.mark.parametrize("tag", ROMANCE)
 def test_a_short_weekday_before_a_colon_ends_nothing(tag: str) -> None:
     record = language_of(tag).record
-    for weekday in list(record.weekdays)[:7]:
+    for weekday in list(record.table("weekdays"))[:7]:
         text = f"{weekday.capitalize()}.: xa"
         assert ends(tag, text) == 1
-        assert read_as(tag, text).split(":")[0].lower() == record.weekdays[weekday].lower()
+        assert read_as(tag, text).split(":")[0].lower() == record.table("weekdays")[weekday].lower()
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ ENDINGS = {"am": "en", "der": "e", "wurde": "er", "vom": "en", "seinem": "en", "
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_figures_with_a_suffix_are_ordinals(language: str) -> None:
     record = language_of(language).record
-    for suffix, form in record.ordinal_suffixes.items():
+    for suffix, form in record.table("ordinal_suffixes").items():
         for value in (2, 3, 11):
             ordinal = language_of(language).numbers.ordinal(value, form)
             assert spoken(language, f"bla {value}{suffix} bla") == f"bla {ordinal} bla |"
@@ -37,7 +37,7 @@ def test_degrees_are_no_ordinals(language: str, text: str) -> None:
     record = language_of(language).record
     if text.startswith("max") and record.cues.get("max") != "degrees":
         pytest.skip("no cue")
-    place = sorted(record.places)[0]
+    place = sorted(record.table("places"))[0]
     assert record.units["°"].many in spoken(language, text.format(place=place))
 
 
@@ -45,7 +45,7 @@ def test_degrees_are_no_ordinals(language: str, text: str) -> None:
 @pytest.mark.parametrize("text", ["bla 3° bla", "bla 90º bla", "{article} 21º", "bla 5°"])
 def test_ordinals_are_no_degrees(language: str, text: str) -> None:
     record = language_of(language).record
-    article = next(word for word in record.articles if word not in record.cues)
+    article = next(word for word in record.table("articles") if word not in record.cues)
     assert record.units["°"].many not in spoken(language, text.format(article=article))
 
 
@@ -72,7 +72,7 @@ def test_a_number_at_the_end_of_its_sentence_is_no_ordinal(starter: str) -> None
 @pytest.mark.parametrize("language", ["es", "it", "pt"])
 @pytest.mark.parametrize("century", ["XVIII", "XXI"])
 def test_a_century_needs_no_noun_after_an_article(language: str, century: str) -> None:
-    for article, gender in language_of(language).record.articles.items():
+    for article, gender in language_of(language).record.table("articles").items():
         for text in (f"bla {article} {century}.", f"bla {article} {century} y bla"):
             assert gender == "f" or century not in spoken(language, text)
 
@@ -84,7 +84,7 @@ def test_roman_numerals_have_their_value(value: int) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_monarchs_are_counted_and_words_are_not(language: str) -> None:
-    for name in sorted(language_of(language).record.names):
+    for name in sorted(language_of(language).record.table("names")):
         assert spoken(language, f"{name} IV") != f"{name} IV |"
         assert spoken(language, f"{name} MIX") == f"{name} MIX |"
 

@@ -24,7 +24,7 @@ def test_a_form_that_never_ends_a_sentence_is_not_taken_for_a_shorter_word(tag: 
         for text in (f"xa {form} Zobra xo", f"xa {form} Zobra", f"xa ({form} Zobra) xo"):
             assert ends(tag, text) == 1, text
         # Where it has two genders, the ending of what stands before decides.
-        meanings = [one.split()[0] for one in language.record.never_ends[form].split("/")]
+        meanings = [one.split()[0] for one in language.record.table("never_ends")[form].split("/")]
         said = read_as(tag, f"xa {form} Zobra xo").lower()
         assert any(one.lower() in said for one in meanings), said
 

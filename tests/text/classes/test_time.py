@@ -20,10 +20,11 @@ def test_a_time_is_said_alike_with_any_sign(language: str) -> None:
         }
         forms |= {
             spoken(language, f"bla {hour}:{minute:02} {word} bla")
-            for word in record.hour_words - record.lasting
+            for word in record.table("hour_words").keys() - record.table("lasting").keys()
         }
         forms |= {
-            spoken(language, f"bla {hour}.{minute:02} {word} bla") for word in record.hour_words
+            spoken(language, f"bla {hour}.{minute:02} {word} bla")
+            for word in record.table("hour_words")
         }
         assert len(forms) == 1
 
@@ -39,7 +40,7 @@ def test_a_span_of_times_is_its_two_times(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_before_a_unit_it_is_a_length_of_time(language: str) -> None:
-    for name in language_of(language).record.lasting:
+    for name in language_of(language).record.table("lasting"):
         assert spoken(language, f"2:15 {name}").split()[1] != spoken(language, "2:15").split()[1]
 
 
@@ -62,7 +63,7 @@ def test_any_split_gives_the_same_times(language: str, text: str) -> None:
 def test_a_time_with_a_point_is_one_beside_another(language: str) -> None:
     words = language_of(language)
     for link in ("-", *(f" {word} " for word in words.vocabularies["until_words"])):
-        last = next(iter(sorted(words.record.hour_words)), "")
+        last = next(iter(sorted(words.record.table("hour_words"))), "")
         said = spoken(language, f"bla 8.30{link}17.45 {last}".strip())
         assert words.record.dot not in said.split()
 

@@ -61,9 +61,9 @@ def linked(match: Match) -> Reading:
 def numbered(match: Match) -> Reading | None:
     """What counts pages, chapters and the like, before a number: "S. 5", "los km 3 y 5"."""
     letters = "".join(filter(str.isalpha, match["next"]))
-    if letters and (len(match["a"]) == 1 or letters in match.record.starters):
+    if letters and (len(match["a"]) == 1 or letters in match.record.table("starters")):
         return None
-    one, _, many = match.record.before_number[match["a"]].partition("/")
+    one, _, many = match.record.table("before_number")[match["a"]].partition("/")
     is_plural = bool(many) and match.context.word.lower() in match.record.many_days
     return said(match, many if is_plural else one, "label")
 
@@ -77,7 +77,7 @@ def listed(match: Match, table: str) -> Reading | None:
 
 def phrase(match: Match) -> Reading:
     """Several words that are read as one: "z. B."; what is counted, by its number."""
-    one, _, many = match.record.phrases[match["a"]].partition("/")
+    one, _, many = match.record.table("phrases")[match["a"]].partition("/")
     words = many if many and not match.context.is_one else one
     cue = match.record.cues.get(one.replace(" ", "-"), "")
     return Reading(words, frozenset({cue} if cue else ()), word=words.rpartition(" ")[2])
@@ -99,7 +99,7 @@ def short(match: Match) -> Reading | None:
     chosen = forms[0]
     if len(forms) > 1 and NUMBER in match.context.tags:
         chosen = form_after(forms, match.context, match.language)
-    elif len(forms) > 1 and left.lower() in record.plurals:
+    elif len(forms) > 1 and left.lower() in record.table("plurals"):
         chosen = forms[1]
     return said(match, agreed(chosen, match, match.context.noun or left)) if chosen else None
 
@@ -121,18 +121,18 @@ def suffixed(match: Match) -> Reading | None:
     """A word whose end is cut: "Hauptstr."."""
     if match.text.rstrip(".").lower() in match.language.common:
         return None
-    return Reading(match["stem"] + match.record.suffixes[match["a"]])
+    return Reading(match["stem"] + match.record.table("suffixes")[match["a"]])
 
 
 def plain(match: Match) -> Reading | None:
     """An abbreviation without a full stop: "Mme", "km"-like."""
-    words = match.record.plain[match["a"]]
+    words = match.record.table("plain")[match["a"]]
     return said(match, agreed(words, match, match.context.noun or match.context.word))
 
 
 def joined(match: Match) -> Reading:
     """A title that a hyphen joins to its name: "St-Étienne"."""
-    return Reading(f"{match.record.plain[match['a']]}-{match['name']}")
+    return Reading(f"{match.record.table('plain')[match['a']]}-{match['name']}")
 
 
 def titled(match: Match) -> Reading | None:
@@ -143,7 +143,7 @@ def titled(match: Match) -> Reading | None:
 
 def weekday(match: Match) -> Reading | None:
     """A weekday in short, in a list of them: "lun., mer. et ven."."""
-    names = match.record.weekdays
+    names = match.record.table("weekdays")
     return said(match, names.get(match["a"]) or names.get(match["a"].lower(), ""))
 
 
@@ -200,11 +200,11 @@ def agreed(words: str, match: Match, noun: str) -> str:
     record = match.record
     one, _, other = words.partition("/")
     if not other:
-        return plural(one, match) if match.context.word.lower() in record.plurals else one
+        return plural(one, match) if match.context.word.lower() in record.table("plurals") else one
     if not noun.isalpha() or noun.isupper():
         return one
     name = noun.lower()
-    gender = record.articles.get(name) or gender_of(match, name, is_one=True)
+    gender = record.table("articles").get(name) or gender_of(match, name, is_one=True)
     gender = gender or gender_of(match, name.removesuffix("s"), is_one=True)
     wanted = "f" if other.endswith(("a", "in", "e")) else "m"
     chosen = other if gender.replace("e", "f").replace("s", "m") == wanted else one

@@ -169,7 +169,7 @@ def months(match: Match) -> Reading:
 
 def days(match: Match) -> Reading:
     """``Mo-Fr``."""
-    return _span(match, [match.record.weekdays[match[group]] for group in ("a", "b")])
+    return _span(match, [match.record.table("weekdays")[match[group]] for group in ("a", "b")])
 
 
 def many_days(match: Match) -> Reading:

@@ -22,16 +22,19 @@ def half(match: Match) -> Reading | None:
     whole = match["n"]
     if not whole:
         gender = _gender(match)
-        form = record.half.get(gender) or record.half.get("f" if gender == "e" else gender)
+        form = record.table("half").get(gender) or record.table("half").get(
+            "f" if gender == "e" else gender
+        )
         return Reading(form, TAGS, is_one=True) if form else _part(match, 1, 2)
     if record.and_a_half:
         return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), TAGS)
-    if record.half_more:
+    if record.table("half_more"):
         noun = match["noun"]
         is_feminine = noun and gender_of(match, noun, is_one=whole == "1") in ("f", "e")
         gender = "f" if is_feminine else ""
         return Reading(
-            f"{cardinal(whole, match.language, gender)} {record.half_more[gender or 'm']}", TAGS
+            f"{cardinal(whole, match.language, gender)} {record.table('half_more')[gender or 'm']}",
+            TAGS,
         )
     return _part(match, 1, 2)
 
@@ -41,7 +44,7 @@ def _gender(match: Match) -> str:
     noun = match["noun"]
     gender = gender_of(match, noun, is_one=True) if noun else ""
     record = match.record
-    is_known = noun.lower() in record.genders or noun in record.units
+    is_known = noun.lower() in record.table("genders") or noun in record.units
     return gender if gender != "n" or is_known else ""
 
 

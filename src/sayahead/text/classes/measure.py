@@ -27,6 +27,8 @@ UNSURE = "unsure_units"
 """A table of units that are other words, too: after a space only in "5 ft 10 in", "a 6 in pipe"."""
 LETTERS = frozenset("ABCFT")
 """Units that are letters of seats, houses and classes after small whole numbers."""
+HOURS = ("h",)
+"""Units after whose number another of two figures is one of minutes, without [hours]."""
 MAX_LABEL = 200
 MAX_STARS = 5
 ELECTRIC = frozenset(("V", "W", "kW", "Hz", "Ω", "mA", "VA", "kVA", "Wh", "kWh", "Ah", "mAh"))
@@ -40,7 +42,7 @@ def before(match: Match) -> Reading | None:
     amount = amount_in(match)
     noun = unit_in(match)
     numbers = match.numbers
-    is_noun = match["u"].lower() in match.record.genders
+    is_noun = match["u"].lower() in match.record.table("genders")
     if is_noun or amount.decimals or not numbers.varies(amount.whole):
         return None
     is_one = numbers.singular(amount.value)
@@ -87,7 +89,7 @@ def glued(match: Match) -> Reading | None:
 
 def _tags(name: str, match: Match) -> frozenset[str]:
     """What a unit means for the next token."""
-    is_hours = name in match.record.hours
+    is_hours = name in (match.record.table("hours") or HOURS)
     return frozenset({"hours"} if is_hours else {"electrical"} if name in ELECTRIC else ())
 
 
@@ -192,7 +194,7 @@ def angle(match: Match) -> Reading | None:
         if amount is None or noun is None:
             return None
         words.append(counted(amount, noun, match.language))
-    return Reading(" ".join([*words, record.compass.get(match["w"], "")]).strip())
+    return Reading(" ".join([*words, record.table("compass").get(match["w"], "")]).strip())
 
 
 def minutes(match: Match) -> Reading | None:

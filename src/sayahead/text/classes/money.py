@@ -125,7 +125,7 @@ def _low(match: Match, high: Amount, currency: Currency | None = None) -> str:
     if low.value >= high.value:
         raise RefusedError
     record = match.record
-    is_between = match.context.word.lower() in record.between_words
+    is_between = match.context.word.lower() in record.table("between_words")
     has_cents = currency is not None and len(low.decimals) == 2
     words = (
         money(low, currency, match.language)

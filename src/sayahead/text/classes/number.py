@@ -94,7 +94,7 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
     bare = noun.rstrip(".'")
     one, _, many = match.language.meaning("short", f"{bare}.").partition("+")
     bare = (one if is_one else many) or one or bare
-    known = record.genders.get(bare.lower())
+    known = record.table("genders").get(bare.lower())
     if known is not None and f"{bare}." not in record.units:
         return known
     for name in (noun, bare):

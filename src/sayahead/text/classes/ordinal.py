@@ -52,7 +52,7 @@ def _is_degrees(match: Match, is_alone: bool) -> bool:
     """Whether the words beside figures with a degree sign tell of a temperature."""
     if "degrees" in match.context.tags:
         return True
-    is_free = match.context.word.lower() not in match.record.articles
+    is_free = match.context.word.lower() not in match.record.table("articles")
     return is_free and (match["place"] != "" or (is_alone and match["s"] == "°"))
 
 
@@ -61,7 +61,7 @@ def roman(match: Match) -> Reading | None:
     numeral = match["r"]
     value = value_in(match, "r")
     if len(numeral) == 1 and (
-        numeral not in "IVX" or match["s"] not in match.record.letter_suffixes
+        numeral not in "IVX" or match["s"] not in match.record.table("letter_suffixes")
     ):
         return None
     return _ordinal(match, value, match["s"])
@@ -69,14 +69,14 @@ def roman(match: Match) -> Reading | None:
 
 def roman_span(match: Match) -> Reading:
     """``XVIIIe-XIXe``."""
-    forms = match.record.ordinal_suffixes
+    forms = match.record.table("ordinal_suffixes")
     low = match.numbers.ordinal(value_in(match, "a"), forms[match["s"]])
     high = match.numbers.ordinal(value_in(match, "b"), forms[match["t"]])
     return Reading(f"{low} {match.record.until} {high}")
 
 
 def _ordinal(match: Match, value: int, suffix: str) -> Reading:
-    form = match.record.ordinal_suffixes[suffix]
+    form = match.record.table("ordinal_suffixes")[suffix]
     tags = frozenset({"monthday"} if value == 1 else ())
     rest = match["rest"].replace("-", " ")
     return Reading(match.numbers.ordinal(value, form) + rest, tags)
@@ -88,7 +88,7 @@ def _ordinal(match: Match, value: int, suffix: str) -> Reading:
 def dotted(match: Match) -> Reading | None:
     """``3.``, where the words to its left say that it is an ordinal."""
     noun = match["noun"]
-    if noun not in match.record.starters:
+    if noun not in match.record.table("starters"):
         return _dotted(match, noun)
     reading = _dotted(match, "")
     is_great = len(match["n"]) > 2
@@ -102,11 +102,15 @@ def dotted_before(match: Match) -> Reading | None:
     record = match.record
     if match["r"] and context.before and context.word[:1].isupper():
         return None
-    is_named = noun in record.clubs or any(
-        form in record.after_ordinal for form in (noun, f"{noun}.")
+    is_named = noun in record.table("clubs") or any(
+        form in record.table("after_ordinal") for form in (noun, f"{noun}.")
     )
     is_great = match["n"] != "" and int(match["n"]) > 31
-    if (noun in record.starters or is_great) and noun.lower() not in record.months and not is_named:
+    if (
+        (noun in record.table("starters") or is_great)
+        and noun.lower() not in record.months
+        and not is_named
+    ):
         return None
     return _dotted(match, noun)
 
@@ -116,9 +120,15 @@ def _dotted(match: Match, noun: str) -> Reading | None:
     record = match.record
     if figures[0] == "0" and figures.strip("0") == "":
         return None
-    named = record.after_ordinal.get(noun) or record.after_ordinal.get(f"{noun}.") or noun
+    named = (
+        record.table("after_ordinal").get(noun)
+        or record.table("after_ordinal").get(f"{noun}.")
+        or noun
+    )
     month = record.months.get(noun.lower())
-    said = "" if noun in record.clubs else record.month_names[month - 1] if month else named
+    said = (
+        "" if noun in record.table("clubs") else record.month_names[month - 1] if month else named
+    )
     form = form_of(match, said)
     tags = frozenset({"monthday"} if int(figures) <= 31 else ())
     return Reading(match.numbers.ordinal(int(figures), form), tags, form=form)

@@ -135,7 +135,7 @@ def noun_after(noun: Noun, context: Context, language: Words) -> str:
     is_dative = noun.many.endswith("e") and " " not in noun.many
     return (
         f"{noun.many}n"
-        if is_dative and context.before.lower().rstrip(".") in record.datives
+        if is_dative and context.before.lower().rstrip(".") in record.table("datives")
         else noun.many
     )
 
@@ -190,4 +190,7 @@ def per_unit(name: str, language: Words) -> str:
 
 def _is_feminine(name: str, unit: Noun | None, language: Words) -> bool:
     by_form = unit.gender if unit else language.numbers.gender(name, is_one=True)
-    return (language.record.genders.get(unit.one if unit else name) or by_form) in ("f", "e")
+    return (language.record.table("genders").get(unit.one if unit else name) or by_form) in (
+        "f",
+        "e",
+    )

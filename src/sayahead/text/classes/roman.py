@@ -64,7 +64,7 @@ def titled(match: Match) -> Reading | None:
         context.word[:1].isupper() and context.before and context.word not in match.record.months
     )
     is_small = len(match["r"]) > 1 and set(match["r"]) <= set("IVX")
-    return named(match) if name in match.record.names or (is_name and is_small) else None
+    return named(match) if name in match.record.table("names") or (is_name and is_small) else None
 
 
 def century(match: Match) -> Reading:
@@ -90,10 +90,10 @@ def after_article(match: Match) -> Reading | None:
     numeral = match["r"]
     noun = match["noun"]
     value = value_in(match, "r")
-    gender = record.articles[match.context.word.lower()]
+    gender = record.table("articles")[match.context.word.lower()]
     if record.dot_ordinals or not set(numeral) <= set("IVX"):
         return None
-    if len(numeral) == 1 and (not noun or (value == 1 and noun not in record.wars)):
+    if len(numeral) == 1 and (not noun or (value == 1 and noun not in record.table("wars"))):
         return None
     if noun and (gender == "f" or value <= TEN or noun[0].isupper()):
         return Reading(before_noun(match, value, gender))

@@ -64,7 +64,7 @@ class _File:
         self.grammar += base.grammar
         for name, lines in base.sections.items():
             own = self.sections.get(name, [])
-            is_replaced = bool(own) and (name == "months" or _TABLES.get(name) in _WHOLE)
+            is_replaced = bool(own) and (name == "months" or TABLES.get(name) in _WHOLE)
             self.sections[name] = own if is_replaced else [*lines, *own]
             self.places.setdefault(name, base.places[name])
 
@@ -85,9 +85,9 @@ class _File:
 
     # ---- tables ----------------------------------------------------------------------------------
 
-    def words(self, lines: Lines) -> frozenset[str]:
+    def words(self, lines: Lines) -> dict[str, str]:
         """Words, as many a line as there are."""
-        return frozenset(word for _, text in lines for word in text.split())
+        return dict.fromkeys(self.row(lines), "")
 
     def row(self, lines: Lines) -> tuple[str, ...]:
         """Words in their order, as many a line as there are."""
@@ -211,29 +211,13 @@ class _File:
         return rules
 
 
-_TABLES: Mapping[str, Callable[[_File, Lines], Any]] = {
-    **dict.fromkeys(
-        "starters openers names clubs linking letter_suffixes hour_words lasting centuries"
-        " asks between_words firms times each_units wars hours per_words datives hotels places"
-        " whole roads verbs plurals dated_at".split(),
-        _File.words,
-    ),
-    **dict.fromkeys(
-        "signs weekdays between never_ends may_end before_number before_small after_ordinal plain"
-        " half half_more address suffixes letters articles prefixes compass".split(),
-        _File.texts,
-    ),
-    **dict.fromkeys("cues genders ordinal_suffixes".split(), _File.kinds),
-    **dict.fromkeys("joints noun_genders genders_of_one endings clocks".split(), _File.rows),
-    "noun_forms": _File.form_rows,
-    "phrases": _File.phrases,
-    "units": _File.nouns,
-    "many_units": _File.nouns,
-    "scales": _File.nouns,
-    "currencies": _File.currencies,
-    "parts": _File.fractions,
-    "day_months": _File.counts,
-}
+def _tables() -> Mapping[str, Callable[[_File, Lines], Any]]:
+    file = _File(Path(__file__).with_name("tables.txt"))
+    return {name: getattr(_File, kind) for _, name, kind in file.pairs(file.sections[""])}
+
+
+TABLES = _tables()
+"""What reads the lines of each table."""
 
 
 _WHOLE = (_File.words, _File.rows, _File.form_rows)
@@ -259,12 +243,13 @@ def read_record(path: Path) -> Record:
         elif name == "months":
             fields["months"], numbers["months"] = _months(file, lines)
             fields["month_names"] = numbers["months"]
-        elif name in _TABLES:
-            (numbers if name in _NUMBERS else fields)[name] = _TABLES[name](file, lines)
+        elif name in TABLES:
+            tables = fields if name in _RECORD else fields["vocabularies"]
+            (numbers if name in _NUMBERS else tables)[name] = TABLES[name](file, lines)
         elif kind == "vocabulary":
             fields["vocabularies"][rest.strip()] = file.vocabulary(lines)
         elif name:
-            names = [*_TABLES, *SETS, "months"]
+            names = [*TABLES, *SETS, "months"]
             file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, names)}")
     _check(file, fields, sets)
     fields["units"] = _small({**_prefixed(fields), **fields.get("units", {})})
@@ -293,7 +278,7 @@ def _simple(
         numbers[key] = file.whole(line, key, value)
     elif key in ("part_form", "varying", "date", "date_year", "feminine_names"):
         numbers[key] = value
-    elif key in _RECORD and key not in _TABLES and key not in _MADE:
+    elif key in _RECORD and key not in TABLES and key not in _MADE:
         kind = _RECORD[key].type
         if kind == "bool" and value not in ("yes", "no"):
             file.wrong(line, f"{key} is {value!r}, but must be yes or no")
@@ -302,7 +287,7 @@ def _simple(
         )
     elif key != "base":
         names = [*_RECORD, *_NUMBERS]
-        where = f": it is a table, [{key}]" if key in _TABLES else nearest(key, names)
+        where = f": it is a table, [{key}]" if key in TABLES else nearest(key, names)
         file.wrong(line, f"{key} is unknown{where}")
 
 
@@ -325,7 +310,7 @@ def _prefixed(fields: dict[str, Any]) -> dict[str, Noun]:
     units: dict[str, Noun] = fields.get("units", {})
     return {
         prefix + base: _with_prefix(name, units[base])
-        for prefix, name in fields.get("prefixes", {}).items()
+        for prefix, name in fields["vocabularies"].get("prefixes", {}).items()
         for base in fields.get("metric", ())
         if base in units and prefix + base not in _TOO_ALIKE
     }

@@ -69,12 +69,8 @@ class Record:
     greek: tuple[str, ...] = ()
     """Names of the Greek letters, alpha first, with ``_`` for a space; none where they are letters
     of its own."""
-    prefixes: Mapping[str, str] = field(default_factory=dict)
-    """What makes other units of metric ones: ``k = kilo``."""
     metric: tuple[str, ...] = ()
     """The units that take prefixes."""
-    weekdays: Mapping[str, str] = field(default_factory=dict)
-    """Their abbreviations, for ``Mo-Fr``."""
     months: Mapping[str, int] = field(default_factory=dict)
     """Names and abbreviations of months, in lower case, without a full stop."""
     month_names: tuple[str, ...] = ()
@@ -82,15 +78,6 @@ class Record:
     date_of: str = ""
     """Between a day, its month and its year, where it is said though it may not be written: ``3
     mayo 2024``."""
-    clubs: frozenset[str] = frozenset()
-    """What clubs' names go on with after an ordinal, where a full stop makes ordinals: ``1. FC
-    Köln``."""
-    linking: frozenset[str] = frozenset()
-    """Words of five letters and more between what tells of a number's figures and these: ``die PIN
-    lautet 4711``."""
-    asks: frozenset[str] = frozenset()
-    """Words with which a question begins that is not answered with yes or no, so that the voice
-    falls; without any, no question rises."""
     many_days: tuple[str, ...] = ()
     """Words before several days of one month: ``les 17/18 juin``."""
     pressure: str = ""
@@ -101,38 +88,19 @@ class Record:
     """The mark between groups of a telephone number that more than a space parts."""
     keys: str = ""
     """What keys of a telephone are called: after it ``#`` is said."""
-    articles: Mapping[str, str] = field(default_factory=dict)
-    """Articles by their gender, where Roman figures after them are ordinals: ``la II Guerra
-    Mundial``."""
-    suffixes: Mapping[str, str] = field(default_factory=dict)
-    """Ends of words in short, with a full stop: ``Hauptstr.``"""
     and_word: str = ""
     """Between two things, and between a whole number and its fraction."""
     hashtag: str = "hashtag"
     """What is said for ``#`` before a word."""
-    between_words: frozenset[str] = frozenset()
-    """Words after which a range is linked by ``and_word``: "between"."""
-    firms: frozenset[str] = frozenset()
-    """Words after which ``3M`` is the company."""
     multiplied: str = ""
     """``2x`` before what is not counted by it, where the sign between two numbers is another word:
     "veces"."""
-    times: frozenset[str] = frozenset()
-    """How often, as in ``3 times/day``."""
     each_from: str = ""
     """The word before a length of time that is given twice: ``de 8/8 h``."""
-    each_units: frozenset[str] = frozenset()
-    """The units of such a length of time."""
-    wars: frozenset[str] = frozenset()
-    """Nouns before which a single ``I`` is an ordinal."""
     day_months: Mapping[str, int] = field(default_factory=dict)
     """What is a month's name in short only between a day and a full stop: ``4 mar.``"""
-    hours: frozenset[str] = frozenset({"h"})
-    """Units after whose number another of two figures is one of minutes."""
     tail: str = ""
     """Words that may follow any: what a Piper voice sees after those that are there."""
-    compass: Mapping[str, str] = field(default_factory=dict)
-    """Which way a place on the globe lies: ``N = Nord``."""
     every: str = ""
     """``c/8 h``: how often."""
     molar: str = "M"
@@ -162,28 +130,9 @@ class Record:
     """Signs that are read otherwise between two numbers."""
     address: Mapping[str, str] = field(default_factory=dict)
     """Signs in web and mail addresses."""
-    never_ends: Mapping[str, str] = field(default_factory=dict)
-    """Abbreviations with their full stop that end no sentence."""
-    may_end: Mapping[str, str] = field(default_factory=dict)
-    """Abbreviations that may also end one."""
-    before_number: Mapping[str, str] = field(default_factory=dict)
-    """What is an abbreviation only before a number: ``S. 5``; after a slash the plural: ``los km 3
-    y 5``."""
-    before_small: Mapping[str, str] = field(default_factory=dict)
-    """What is one only before a small letter: ``c/ desayuno``."""
-    after_ordinal: Mapping[str, str] = field(default_factory=dict)
-    """What is one only after an ordinal: ``3. OG``, ``6.ª pl.``."""
     many_units: Mapping[str, Noun] = field(default_factory=dict)
     """What units in short count from a hundred on, where it is something else: ``3 hab.``, ``12.500
     hab.``."""
-    per_words: frozenset[str] = frozenset()
-    """What a thing is counted for each of: ``Einträge/Seite``."""
-    datives: frozenset[str] = frozenset()
-    """Words before a number after which plurals that end in -e take an -n: ``seit 2 Tg.``"""
-    places: frozenset[str] = frozenset()
-    """Prepositions of places: before them ``21°`` is no ordinal."""
-    hotels: frozenset[str] = frozenset()
-    """Words in small letters beside which ``4*`` are stars."""
     short_ending: str = ""
     """A pattern of words that are abbreviations by their last letters: they end no sentence before
     a small letter."""
@@ -193,63 +142,21 @@ class Record:
     """``per`` before a feminine noun, where it is another word."""
     sized: str = ""
     """Between the numbers of a size, where an x between two numbers is another word."""
-    dated_at: frozenset[str] = frozenset()
-    """Words before a time of day, after which two numbers with a slash are a day and a month: "9/12
-    às 10h15"."""
-    verbs: frozenset[str] = frozenset()
-    """Units that are verbs, too, after a name with a number and before figures: "il Frecciarossa
-    9571 ha ritardo"."""
-    plurals: frozenset[str] = frozenset()
-    """Articles of several things, in small letters."""
     plural_s: bool = False
     """Whether what agrees with a noun in -s has an -s, too."""
-    roads: frozenset[str] = frozenset()
-    """Letters of roads that are counted in Roman figures: ``N-II``."""
-    whole: frozenset[str] = frozenset()
-    """Their beginnings that are words themselves, in small letters."""
-    phrases: Mapping[str, str] = field(default_factory=dict)
-    """What is read as one though there are spaces in it: ``z. B.``; after a number one or many,
-    parted by a slash."""
-    plain: Mapping[str, str] = field(default_factory=dict)
-    """Words without a full stop that are read as others: ``km``-like abbreviations, ``Mr``."""
-    starters: frozenset[str] = frozenset()
-    """Words that typically open a sentence."""
-    openers: frozenset[str] = frozenset()
-    """Words, in small letters, before which a phrase may pause."""
     capital_nouns: bool = False
     """Whether a capital says nothing about a sentence's start."""
-    genders: Mapping[str, str] = field(default_factory=dict)
-    """Nouns of everyday whose gender matters to a number."""
-    letters: Mapping[str, str] = field(default_factory=dict)
-    """Names of single letters, where espeak-ng has none."""
     cues: Mapping[str, str] = field(default_factory=dict)
     """Words in lower case that say what comes after them: ``phone``, ``code``, ``label``,
     ``roman``, ``wind``."""
-    ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
-    """What makes figures an ordinal when it follows them, and its form."""
-    letter_suffixes: frozenset[str] = frozenset()
-    """Those of them that also follow a single Roman letter: ``Ier``, ``Ve``. In other languages
-    "Ve" is a word."""
     pairs: bool = False
     """Whether figures of telephone numbers are read in pairs."""
     hour_signs: tuple[str, ...] = ()
     """What stands between hours and minutes beside a colon."""
-    hour_words: frozenset[str] = frozenset()
-    """Words and signs after a time that its reading has in it already: ``Uhr``."""
-    lasting: frozenset[str] = frozenset()
-    """Units of time that make a length of time of ``10:30`` before them."""
-    half: Mapping[str, str] = field(default_factory=dict)
-    """``½`` before a noun, by its gender."""
-    half_more: Mapping[str, str] = field(default_factory=dict)
-    """What is said after a number for a half more, by its noun's gender: ``2 1/2 tazas``."""
-    centuries: frozenset[str] = frozenset()
-    """Nouns that a Roman numeral stands before: ``XX secolo``."""
-    names: frozenset[str] = frozenset()
-    """First names of monarchs and popes: before a single Roman figure."""
 
     vocabularies: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Words that rules name, and what is said for each or what it is: the tables [vocabulary
-    NAME]."""
+    """Words that rules name, and what is said for each or what it is: the tables of ``tables.txt``
+    and [vocabulary NAME]."""
     grammar: tuple[tuple[str, int, str], ...] = ()
     """The rules that it alone has: file, line and text of each."""
 
@@ -258,6 +165,10 @@ class Record:
         """A pattern of figures in groups, with ``{marks}`` for what may stand between them."""
         wider = r"|\d{{1,2}}(?:,\d{{2}})+,\d{{3}}" if self.groups_of_two else ""
         return r"\d{{1,3}}(?:[{marks}]\d{{3}})+" + wider
+
+    def table(self, name: str) -> Mapping[str, str]:
+        """A table of words or texts (``tables.txt``); empty where the language has none."""
+        return self.vocabularies.get(name, {})
 
     def of(self, noun: str) -> str:
         """A noun after a round million: "d'euros"."""
@@ -295,7 +206,7 @@ class Record:
     def is_dated(self, word: str) -> bool:
         """Whether a number with a full stop before a word is no item's: "3. Mai", "1. FC"."""
         bare = word.rstrip(".,;:!?")
-        is_known = self.month_of(bare) > 0 or bare in self.clubs
+        is_known = self.month_of(bare) > 0 or bare in self.table("clubs")
         return self.dot_ordinals and is_known
 
     def month_of(self, name: str) -> int:
@@ -305,9 +216,9 @@ class Record:
     @functools.cached_property
     def days_of_week(self) -> frozenset[str]:
         """Weekdays in small letters, in full and in short."""
-        return frozenset(name.lower() for pair in self.weekdays.items() for name in pair)
+        return frozenset(name.lower() for pair in self.table("weekdays").items() for name in pair)
 
     @functools.cached_property
     def abbreviations(self) -> Mapping[str, str]:
         """All that have a full stop."""
-        return {**self.never_ends, **self.may_end}
+        return {**self.table("never_ends"), **self.table("may_end")}

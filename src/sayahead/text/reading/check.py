@@ -83,8 +83,8 @@ def _common_forms(language: Language) -> Iterator[str]:
     """Short forms that are words, too, and said to be no short forms: [vocabulary common]."""
     record = language.record
     tables = {
-        "never_ends": record.never_ends,
-        "may_end": record.may_end,
+        "never_ends": record.table("never_ends"),
+        "may_end": record.table("may_end"),
         "vocabulary short": record.vocabularies.get("short", {}),
     }
     for name, table in tables.items():

@@ -42,7 +42,7 @@ class Language(Words):
         own = [Line("", text, f"{file}:{number}") for file, number, text in record.grammar]
         rules = parse([*own, *common_lines(record)], self.vocabularies, macros_of(record))
         self.grammar = Grammar(rules, self.vocabularies)
-        asked = "|".join(sorted(record.asks))
+        asked = "|".join(sorted(record.table("asks")))
         self.falling = re.compile(rf"(?:\S{{1,4}} )?(?:{asked})" + r"\b" * bool(asked))
         """Matches the clause of a question that falls; the word may come after a short one: "and
         what". Without such words, all do."""

@@ -492,7 +492,7 @@ class TokenReader:
         if self._context.word[-1:].isdecimal():
             return "version" in self._context.tags
         is_short = word.isalpha() and (word.islower() or word.isupper()) and len(word) < 5
-        return is_short or word in self._language.record.linking
+        return is_short or word in self._language.record.table("linking")
 
 
 def portions(word: Word) -> list[Word]:

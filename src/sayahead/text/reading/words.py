@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from sayahead.text.languages.data_file import TABLES
 from sayahead.text.languages.numbers import Numbers
 from sayahead.text.languages.record import Record
 from sayahead.text.markup import SENTENCE_END
@@ -114,7 +115,7 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     """The words of each table of a data file, by the table's name; ``cues.phone`` those of one
     kind."""
     tables: dict[str, list[str]] = {
-        name: [] for name in (*OPTIONAL, *(f"cues.{kind}" for kind in CUES))
+        name: [] for name in (*OPTIONAL, *TABLES, *(f"cues.{kind}" for kind in CUES))
     }
     for name in record.__dataclass_fields__.keys() - {"grammar", "vocabularies"}:
         value = getattr(record, name)
@@ -144,12 +145,13 @@ def _short_forms(record: Record) -> Mapping[str, Iterable[str]]:
         "short_words": {
             form.rstrip(".")
             for form in short
-            if form.rstrip(".").lower() in record.whole and form not in record.abbreviations
+            if form.rstrip(".").lower() in record.table("whole")
+            and form not in record.abbreviations
         },
         "short_months": record.short_months,
         "weekday_forms": record.days_of_week,
         "abbreviations": record.abbreviations,
-        "labels": {form for form in record.before_number if form.rstrip(".") not in units},
+        "labels": {form for form in record.table("before_number") if form.rstrip(".") not in units},
         "agreeing": {form for form, words in record.abbreviations.items() if "/" in words},
     }
 
@@ -157,15 +159,17 @@ def _short_forms(record: Record) -> Mapping[str, Iterable[str]]:
 def _endings(record: Record) -> Mapping[str, Iterable[str]]:
     """What may end a sentence by its own full stop, and what never does."""
     short = {*record.vocabularies.get("short", ())}
-    ending = {form for form in record.may_end if form.endswith(".")}
-    never = {form.lower() for form in record.never_ends}
+    ending = {form for form in record.table("may_end") if form.endswith(".")}
+    never = {form.lower() for form in record.table("never_ends")}
     return {
-        "ending_forms": ending - record.never_ends.keys(),
+        "ending_forms": ending - record.table("never_ends").keys(),
         "ending_capitals": {form for form in ending if form.lower() not in never},
         "ending_phrases": {
-            form for form in record.phrases if form.replace(" ", "") in record.may_end
+            form
+            for form in record.table("phrases")
+            if form.replace(" ", "") in record.table("may_end")
         },
-        "unending": {form for form in record.never_ends if {form, form.lower()} & short},
+        "unending": {form for form in record.table("never_ends") if {form, form.lower()} & short},
     }
 
 

@@ -20,7 +20,7 @@ class DataFrontEnd:
     def __init__(self, language: str) -> None:
         """``language``: a BCP 47 tag."""
         self.language = language
-        self.openers = record_of(language).openers
+        self.openers = frozenset(record_of(language).table("openers"))
 
     def normalizer(self, start: int = 0) -> Normalizer:
         return TokenReader(language_of(self.language), start)

@@ -43,7 +43,7 @@ def by_sentence(text: str) -> list[Fragment]:
 def is_short(word: str) -> bool:
     """Whether a word before a full stop is a short form that ends no sentence."""
     record = record_of("en")
-    return f"{word}." in record.never_ends or word in record.vocabularies["titles"]
+    return f"{word}." in record.table("never_ends") or word in record.vocabularies["titles"]
 
 
 def sentence_ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
