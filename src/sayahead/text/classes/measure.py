@@ -239,11 +239,6 @@ def each(match: Match) -> Reading | None:
     return Reading(f"{many} {link} {many}", NUMBER) if link and first == last else None
 
 
-def rate(match: Match) -> Reading:
-    """``km/h`` without a number."""
-    return Reading(match.record.units[match["u"]].many)
-
-
 def named_per(match: Match) -> Reading | None:
     """``0,5 ml por kg``: a unit after the word for what things are counted for."""
     return None if len(match["u"]) == 1 else Reading(match.record.units[match["u"]].one)

@@ -47,17 +47,6 @@ def agreeing(match: Match) -> Reading | None:
     return replace(reading, text=words, tags=NUMBER)
 
 
-def minutes(match: Match) -> Reading | None:
-    """Two figures after hours: "14 h 05"."""
-    text = match["n"]
-    return counting(match, text.lstrip("0") or "0") if len(text) == 2 else None
-
-
-def day(match: Match) -> Reading | None:
-    """A day of a month with a leading zero."""
-    return counting(match, match["n"]) if len(match["n"]) == 1 and match["n"] != "0" else None
-
-
 def thousands(match: Match) -> Reading | None:
     """``5k``; ``4K`` are pixels."""
     text = match["n"]

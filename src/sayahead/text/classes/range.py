@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayahead.text.classes.quantity import amount_of, worth
-from sayahead.text.classes.verbalize import cardinal, digits, over, sign
+from sayahead.text.classes.verbalize import cardinal, over, sign
 from sayahead.text.reading.context import SILENT, Match, Reading
 
 SMALL = 100
@@ -50,14 +50,6 @@ def alphabet(match: Match) -> Reading | None:
     first = match.text[0]
     last = match.text[-1]
     return Reading(f"{first} {match.record.until} {last}") if first < last else None
-
-
-def account(match: Match) -> Reading:
-    """``45020-5``: the number of an account and its check figure, one by one."""
-    language = match.language
-    name = language.record.address.get("-", "")
-    words = (digits(match["n"], language), name, digits(match["c"], language))
-    return Reading(" ".join(filter(None, words)))
 
 
 def until(match: Match) -> Reading:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sayahead.text.classes.quantity import named_unit
 from sayahead.text.classes.verbalize import cardinal
 from sayahead.text.reading.context import Match, Reading
 
@@ -86,27 +85,6 @@ def long(match: Match) -> Reading | None:
     return Reading(joined(words), TIME) if words else None
 
 
-def seconds(match: Match) -> Reading:
-    """``49''87``: seconds and hundredths."""
-    language = match.language
-    noun = named_unit(match, "s")
-    count = match["s"].lstrip("0") or "0"
-    name = language.numbers.form_of(noun, count, is_one=count == "1")
-    return Reading(
-        joined([cardinal(count, language, noun.gender), name, cardinal(match["c"], language)]), TIME
-    )
-
-
 def joined(words: Iterable[str]) -> str:
     """Words with a space between them but after an apostrophe: "un'ora"."""
     return " ".join(words).replace("' ", "'")
-
-
-def zone(match: Match) -> Reading:
-    """``UTC-5``, ``GMT+5:30``."""
-    language = match.language
-    sign = language.record.sign(match["x"].replace("−", "-"))
-    minutes = cardinal(match["m"], language) if int(match["m"] or 0) else ""
-    return Reading(
-        f"{match['z']} {sign} {cardinal(str(int(match['h'])), language)} {minutes}".strip()
-    )

@@ -197,9 +197,11 @@ def short_year(text: str, language: Words, form: str = "") -> str:
 
 
 def one(text: str, language: Words, form: str = "") -> str:
-    """A unit in the singular."""
+    """A unit in the singular, or in the plural where ``form`` says so."""
     unit = unit_of(text, language)
-    return unit.one if unit else text
+    if unit is None:
+        return text
+    return unit.many if form else unit.one
 
 
 def spelled(text: str, language: Words, form: str = "") -> str:
