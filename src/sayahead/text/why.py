@@ -62,8 +62,8 @@ class Watch:
         """Why a word was read otherwise than it is written; None where it was not, or where no rule
         read it."""
         self._end = word.end
-        token = self._token(word) if _bare(word.text) != _bare(source) else None
-        if token is None:
+        token = self._token(word)
+        if token is None or _bare(word.text) == _bare(source):
             return None
         kind = token.rule.name.rpartition(".")[2].replace("_", " ")
         captured = ", ".join(f"{name} = {text}" for name, text in token.captured.items())
@@ -71,11 +71,9 @@ class Watch:
             f"{rule.name} ({rule.place})" for rule in token.losers if rule is not token.rule
         )
         others = ", ".join([*losers][:_MAX_LOSERS])
-        told = [
-            f"captured: {captured}" if captured else "",
-            f"rather than: {others}" if others else "",
-        ]
-        lines = (*filter(None, told), *_lines(self._language, source, word.text))
+        told = {"captured": captured, "rather than": others}
+        lines = tuple(f"{what}: {text}" for what, text in told.items() if text)
+        lines += _lines(self._language, source, word.text)
         return Why(kind, token.rule.source, token.rule.place, lines)
 
     def choice(self, words: Sequence[Word], at: int) -> Why | None:

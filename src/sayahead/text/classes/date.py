@@ -20,7 +20,7 @@ def numeric(match: Match) -> Reading | None:
     date."""
     day = int(match["d"])
     month = int(match["m"])
-    if match["b"] and match["a"] != match["b"]:
+    if match["a"] != match["b"]:
         return None
     if match["a"] == "/" and day <= 12 < month:
         day, month = month, day
@@ -65,9 +65,8 @@ def dated(match: Match, day: int, month: int, year: str) -> Reading | None:
 def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
     """Day, month and perhaps the year, as the language says them."""
     numbers = match.numbers
-    elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
     words = {
-        "day": said_day(match.language, day, form or elided),
+        "day": said_day(match.language, day, form or _elided(match)),
         "month": numbers.months[month - 1],
     }
     if form:
@@ -77,6 +76,11 @@ def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
     value = int(year)
     value += 0 if len(year) > 2 else 2000 if value < CENTURY else 1900
     return numbers.date_year.format(**words, year=numbers.year(value))
+
+
+def _elided(match: Match) -> str:
+    """The form of a day behind an apostrophe: "l'8 marzo"."""
+    return "elided" if match.context.word[-1:] in ("'", "’") else ""
 
 
 def card(match: Match) -> Reading | None:
@@ -118,8 +122,7 @@ def first(match: Match) -> Reading | None:
     """The first of a month, where a language has a word of its own for it."""
     if match.numbers.endings:
         return None
-    elided = "elided" if match.context.word[-1:] in ("'", "’") else ""
-    return Reading(said_day(match.language, 1, elided), frozenset({"number", "monthday"}))
+    return Reading(said_day(match.language, 1, _elided(match)), frozenset({"number", "monthday"}))
 
 
 def month(match: Match) -> Reading | None:

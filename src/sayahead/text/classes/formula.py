@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.classes.quantity import amount_in, amount_of, number
-from sayahead.text.classes.verbalize import cardinal, digits, greek, pieces
+from sayahead.text.classes.quantity import amount_in, number
+from sayahead.text.classes.verbalize import cardinal, greek, pieces
 from sayahead.text.reading.context import SILENT, START, Match, Reading
 
 OPERATOR = frozenset({"operator"})
@@ -52,10 +52,8 @@ def mark(match: Match) -> Reading | None:
 
 def term(match: Match) -> Reading:
     """``3x²``, ``2πr``, ``10⁻⁶``: a number, variables and a power."""
-    amount = amount_of(match["n"], match.language)
-    words = [number(amount, match.language)] if amount else []
-    if amount is None and match["n"][:1].isdecimal():
-        words = [digits(match["n"], match.language)]
+    is_numbered = match["n"][:1].isdecimal()
+    words = [cardinal(match["n"], match.language)] if is_numbered else []
     letters = match["v"] or ("" if words else match["n"])
     words += [greek(letter, match.language) for letter in letters]
     return Reading(" ".join(filter(None, [*words, _power(match)])), FORMULA, word=match.text)

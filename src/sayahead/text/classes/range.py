@@ -92,11 +92,6 @@ def score(match: Match) -> Reading:
     )
 
 
-def score_named(match: Match) -> Reading | None:
-    """``Flamengo 3x1 Santos``: a result between two names."""
-    return score(match) if match.context.word[:1].isupper() else None
-
-
 def minus(match: Match) -> Reading:
     """``10 - 4 = 6``: no range before an equals sign."""
     return Reading(match.record.sign("-"))

@@ -42,7 +42,7 @@ def digits(text: str, language: Words, form: str = "") -> str:
     """Figures one by one, by [rules form] where the language has it."""
     numbers = language.numbers
     name = "rules" if form and numbers.has(f"rules {form}") else "cardinal"
-    between = " " if language.record.spaced else ""
+    between = " " * language.record.spaced
     figures = [int(char) for char in text if char.isdecimal()]
     return between.join(numbers.in_words(name, figure, form) for figure in figures)
 
@@ -199,9 +199,7 @@ def short_year(text: str, language: Words, form: str = "") -> str:
 def one(text: str, language: Words, form: str = "") -> str:
     """A unit in the singular, or in the plural where ``form`` says so."""
     unit = unit_of(text, language)
-    if unit is None:
-        return text
-    return unit.many if form else unit.one
+    return unit.forms[form != ""] if unit else text
 
 
 def spelled(text: str, language: Words, form: str = "") -> str:

@@ -282,9 +282,8 @@ def _simple(
         kind = _RECORD[key].type
         if kind == "bool" and value not in ("yes", "no"):
             file.wrong(line, f"{key} is {value!r}, but must be yes or no")
-        fields[key] = (
-            value == "yes" if kind == "bool" else value if kind == "str" else tuple(value.split())
-        )
+        values: dict[Any, Any] = {"bool": value == "yes", "str": value}
+        fields[key] = values.get(kind, tuple(value.split()))
     elif key != "base":
         names = [*_RECORD, *_NUMBERS]
         where = f": it is a table, [{key}]" if key in TABLES else nearest(key, names)

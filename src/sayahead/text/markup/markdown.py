@@ -182,10 +182,7 @@ class MarkdownFilter(Rewriter):
         self._lead = places[start][0] if size else -1
         if number:
             figures = self._held.chars.index(number, start)
-            self._out.append(
-                number.upper() if number.isalpha() else number,
-                (self._lead, places[figures + len(number) - 1][1]),
-            )
+            self._out.append(number.upper(), (self._lead, places[figures + len(number) - 1][1]))
             self._out.append(f"{LIST_STOP} ", places[start + size - 1])
             self._lead = -1
         if kind == "fence":

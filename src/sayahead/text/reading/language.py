@@ -99,13 +99,12 @@ class Language(Words):
         assert parts is not None
         says = parts["says"]
         kinds = {'"': self._template, "'": self._mark}
-        kind = kinds.get(says[0]) if says[-1] == says[0] else None
-        say = kind(rule, says[1:-1]) if kind else self._function(rule, says)
+        say = kinds.get(says[0], self._function)(rule, says)
         return tagged(say, frozenset(parts["tags"].split())) if parts["tags"] else say
 
-    def _mark(self, rule: Rule, mark: str) -> Sayer:
+    def _mark(self, rule: Rule, says: str) -> Sayer:
         """A mark without words; without a mark, nothing."""
-        reading = Reading("", mark=mark)
+        reading = Reading("", mark=says.strip("'"))
         return lambda match: reading
 
     def _function(self, rule: Rule, says: str) -> Sayer:
@@ -121,7 +120,8 @@ class Language(Words):
             raise ConfigError(f"{rule.place}: {where} has no sayer {name[2]!r}.")
         return cast(Sayer, functools.partial(sayer, table=name[3]) if name[3] else sayer)
 
-    def _template(self, rule: Rule, text: str) -> Sayer:
+    def _template(self, rule: Rule, says: str) -> Sayer:
+        text = says.strip('"')
         for place in _PLACE.finditer(text):
             self._check_place(rule, place)
 
@@ -160,7 +160,7 @@ def tagged(say: Sayer, tags: frozenset[str]) -> Sayer:
         reading = say(match)
         if reading is None:
             return None
-        mark = reading.mark or ("." if ends else "")
+        mark = reading.mark or "." * ends
         is_last = ends or reading.ends
         return replace(reading, tags=reading.tags | more, mark=mark, ends=is_last)
 

@@ -421,7 +421,7 @@ class TokenReader:
                 self._end_sentence()
             return
         is_last = ends or word.ends
-        mark = word.shown or word.mark or ("." if is_last and word.is_dotted else "")
+        mark = word.shown or word.mark or "." * (is_last and word.is_dotted)
         text = word.text + word.closes
         text += "" if mark == "." and text.endswith(".") else mark
         self._is_open = True

@@ -120,7 +120,7 @@ def vocabularies_of(record: Record) -> Mapping[str, list[str]]:
     for name in record.__dataclass_fields__.keys() - {"grammar", "vocabularies"}:
         value = getattr(record, name)
         if isinstance(value, str):
-            tables[name] = [value] if value else []
+            tables[name] = [*filter(None, [value])]
         elif isinstance(value, Mapping | frozenset | tuple):
             tables[name] = sorted(value, key=str)
     for word, kind in record.cues.items():

@@ -135,7 +135,7 @@ class Untagged:
         self._take(self._inner.breathe())
         if not self._last.isspace():
             self._give(" ", start)
-        mark = "," if self._open and not self._is_punctuated else ""
+        mark = "," * (self._open and not self._is_punctuated)
         self._words.append(Word(mark, max(start, self._done), self._at, pause_s=seconds))
         self._is_punctuated = True
         self._done = self._at
