@@ -27,37 +27,10 @@ it."""
 MAX_CUT = 8
 """Letters of the longest that may be one by its last letters (``short_ending``)."""
 OPTIONAL = (
-    "before_bracket",
-    "before_months",
-    "before_noun",
-    "before_price",
-    "before_size",
-    "ratings",
-    "before_town",
-    "before_weekday",
-    "common",
-    "durations",
-    "electrical",
-    "elided",
-    "exchange",
-    "formula",
-    "functions",
-    "marked_letters",
-    "menu",
-    "name_forms",
-    "or_word",
-    "programs",
-    "requiring",
-    "none",
-    "short",
-    "thousand",
-    "until_words",
-    "whole_words",
-
     "before_bracket before_months before_noun before_price before_size ratings before_town "
     "before_weekday common durations electrical elided exchange formula functions "
     "marked_letters menu name_forms or_word programs requiring none short "
-    "thousand until_words".split()
+    "thousand until_words whole_words".split()
 )
 """Tables [vocabulary NAME] that common rules name and a language may lack; ``none`` stays empty."""
 
