@@ -17,7 +17,7 @@ from sayahead import ConfigError, VoiceError, load_voice
 from sayahead.types import Floats, Ids
 from sayahead.voices.install.kokoro import voice as install
 from sayahead.voices.install.kokoro.files import LANGUAGES, read_files
-from sayahead.voices.install.kokoro.parts import Measured, Parts, averaged
+from sayahead.voices.install.kokoro.parts import Parts, StyleMeasures, averaged
 from sayahead.voices.install.kokoro.voice import (
     about,
     add_kokoro,
@@ -52,7 +52,7 @@ def test_parts_are_the_whole_at_the_same_statistics(monkeypatch: pytest.MonkeyPa
         check_whole(parts, IDS, ROW)
 
 
-def moved(measured: Callable[..., Measured], by: Floats) -> Callable[..., Measured]:
+def moved(measured: Callable[..., StyleMeasures], by: Floats) -> Callable[..., StyleMeasures]:
     """What measures the same, with other means."""
     return lambda *given: replace(found := measured(*given), mean=found.mean + by)
 
@@ -107,7 +107,7 @@ def test_statistics_of_several_sentences_are_those_of_all_their_units() -> None:
     ]
     nothing = np.zeros(1, np.float32)
     runs = [
-        Measured(rows.mean(0), rows.var(0), nothing, nothing, 100.0 + len(rows), len(rows))
+        StyleMeasures(rows.mean(0), rows.var(0), nothing, nothing, 100.0 + len(rows), len(rows))
         for rows in units
     ]
     found = averaged(runs)

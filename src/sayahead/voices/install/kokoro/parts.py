@@ -1,4 +1,4 @@
-"""Kokoro's graph as the four that speak word by word, and what is measured of each style."""
+"""Cuts Kokoro's graph into the four that speak word by word, and measures each style on it."""
 
 from __future__ import annotations
 
@@ -17,36 +17,38 @@ from sayahead.voices.install.kokoro.networks import Network, decoder, prosody
 from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, attributes
 
 EDGE = 0
-KEPT = 0.8
-KEPT_LATE = 0.6
-"""Share of a sentence's extremes, on the average, that ranges hold, and those of the generator,
-whose peaks are rarer: what is beyond is clipped, which is heard less than the coarser steps of
-wider ranges are."""
+"""Id at both ends of an utterance."""
+RANGE_SHARE = 0.8
+GENERATOR_RANGE_SHARE = 0.6
+"""Width of a quantization range as a share of a sentence's extremes; in the generator, where peaks
+are rarer, less. Values beyond it are clipped, which is less audible than the coarser steps of a
+wider range."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Of a style's own whole sentences."""
+class StyleMeasures:
+    """Measurements of a style on whole sentences, as published."""
 
     mean: Floats
-    """(N,) means of what its norms take."""
+    """(N,) means of the instance norms' inputs, the channels of all norms in a row."""
     variance: Floats
-    """(N,) variances of it."""
+    """(N,) their variances."""
     low: Floats
-    """(R,) least values of the ranges of what its products take."""
+    """(R,) lower ends of the ranges of the products' inputs."""
     high: Floats
-    """(R,) largest ones."""
+    """(R,) their upper ends."""
     middle: float
-    """The median of its voiced pitch, in Hz."""
+    """Median of the voiced pitch in Hz."""
     length: int
-    """Units."""
+    """Number of units measured."""
 
 
 class Parts:
-    """The graphs of Kokoro's parts, in integers or in floats."""
+    """Kokoro's four graphs: ``text``, ``style``, ``prosody`` and ``decoder``."""
 
     def __init__(self, graph: Graph, *, integers: bool = True) -> None:
-        """VoiceError for a graph of another export."""
+        """``integers``: whether their products are of integers, as they are installed, or of
+        floats, to compare them with the whole. VoiceError for a graph of another export."""
         self.kokoro = Kokoro(graph)
         self.integers = integers
         self.source = graph if integers else self.kokoro.floats
@@ -56,74 +58,85 @@ class Parts:
 
     @property
     def width(self) -> int:
-        """Numbers of a style."""
+        """Size of a style vector."""
         return int(self.kokoro.graph.inputs["style"].type.tensor_type.shape.dim[1].dim_value)
 
     @property
     def networks(self) -> dict[str, Network]:
-        """Those of frames."""
+        """The two networks over frames, by name."""
         return {"prosody": self.prosody, "decoder": self.decoder}
 
     @property
     def ranges(self) -> list[str]:
-        """Tensors whose ranges are fixed."""
+        """Tensors of the whole whose ranges are fixed, those of prosody first."""
         return [tensor for network in self.networks.values() for tensor in network.layers.ranges]
 
     @property
-    def kept(self) -> Floats:
-        """(R,) the share of a sentence's extremes that each range holds."""
-        late = [
-            np.arange(len(network.layers.ranges)) >= network.early
+    def range_shares(self) -> Floats:
+        """(R,) the width of each range as a share of a sentence's extremes."""
+        of_generator = [
+            np.arange(len(network.layers.ranges)) >= network.generator_start
             for network in self.networks.values()
         ]
-        return np.where(np.concatenate(late), KEPT_LATE, KEPT).astype(np.float32)
+        return np.where(np.concatenate(of_generator), GENERATOR_RANGE_SHARE, RANGE_SHARE).astype(
+            np.float32
+        )
 
     def models(self) -> dict[str, Any]:
-        """The four, as onnx.ModelProto."""
+        """The four graphs as onnx.ModelProto, by name."""
         return {
             "text": self.text().model,
-            "style": self.styled(),
+            "style": self.style_model(),
             **{name: network.model for name, network in self.networks.items()},
         }
 
     def save(self, folder: Path) -> None:
-        """Write them."""
+        """Write each graph to ``NAME.onnx``."""
         for name, model in self.models().items():
             simplify(model.SerializeToString(), folder / f"{name}.onnx")
 
     def text(self) -> Graph:
-        """Phonemes and a style to durations in units, and encodings for prosody and for sound."""
-        kokoro = self.kokoro
-        rounded = kokoro.graph.maker(kokoro.tensor("encoder/Round"))
-        shared = kokoro.graph.maker(rounded.input[0])
-        outputs = {shared.input[0]: "durations"}
-        for name, path in (("prosody", "encoder/MatMul"), ("sound", "encoder/MatMul_1")):
-            outputs[kokoro.graph.maker(kokoro.tensor(path)).input[0]] = name
-        part = self.source.cut({}, {tensor: f"as_{name}" for tensor, name in outputs.items()})
-        helper = part.onnx.helper
-        nodes = list(part.nodes)
-        spread = kokoro.graph.maker(kokoro.tensor("encoder/MatMul"))
-        turned = {"sound": True, "prosody": not attributes(spread).get("transA", 0)}
-        for name in outputs.values():
-            axes = part.onnx.numpy_helper.from_array(np.array([0]), "first_axis")
-            tensor = f"as_{name}"
-            if name == "durations":
-                nodes.append(helper.make_node("Reshape", [tensor, "flat_shape"], [name]))
-                continue
-            nodes.append(helper.make_node("Squeeze", [tensor, "first_axis"], [f"{name}_rows"]))
-            order = [1, 0] if turned[name] else [0, 1]
-            nodes.append(helper.make_node("Transpose", [f"{name}_rows"], [name], perm=order))
-        flat = part.onnx.numpy_helper.from_array(np.array([-1]), "flat_shape")
-        results = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs.values()]
-        return part._of(
-            nodes, list(part.inputs.values()), results, [*part.model.graph.initializer, axes, flat]
-        )
+        """The text encoders: phonemes and a style to ``durations`` (P,) in units at speed 1, and to
+        the encodings ``prosody`` and ``sound`` (P, C).
 
-    def styled(self) -> Any:
-        """A style and its statistics to what the networks take of them."""
+        The whole divides durations by the speed and rounds them, then repeats each phoneme's
+        encodings by products with a 0/1 matrix. It is cut before the division and the products."""
+        graph = self.kokoro.graph
+        rounding, spread_prosody, spread_sound = (
+            graph.maker(self.kokoro.tensor(path))
+            for path in ("encoder/Round", "encoder/MatMul", "encoder/MatMul_1")
+        )
+        names = {
+            graph.maker(rounding.input[0]).input[0]: "durations",
+            spread_prosody.input[0]: "prosody",
+            spread_sound.input[0]: "sound",
+        }
+        part = self.source.cut({}, {tensor: f"as_{name}" for tensor, name in names.items()})
+        node = part.onnx.helper.make_node
+        # Encodings are (1, C, P), or (1, P, C) where the product itself transposes them.
+        is_transposed = attributes(spread_prosody).get("transA", 0)
+        orders = {"prosody": [0, 1] if is_transposed else [1, 0], "sound": [1, 0]}
+        nodes = [*part.nodes, node("Reshape", ["as_durations", "flat_shape"], ["durations"])]
+        for name, order in orders.items():
+            nodes.append(node("Squeeze", [f"as_{name}", "first_axis"], [f"{name}_rows"]))
+            nodes.append(node("Transpose", [f"{name}_rows"], [name], perm=order))
+        shapes = [
+            part.onnx.numpy_helper.from_array(np.array([value]), name)
+            for name, value in (("first_axis", 0), ("flat_shape", -1))
+        ]
+        results = [
+            part.onnx.helper.make_tensor_value_info(name, FLOAT, None) for name in names.values()
+        ]
+        weights = [*part.model.graph.initializer, *shapes]
+        return part.assemble(nodes, list(part.inputs.values()), results, weights)
+
+    def style_model(self) -> Any:
+        """The graph of what depends on the style alone: a style and the statistics of its norms to
+        the vectors ``prosody`` and ``decoder``, which the networks take as ``style``."""
         style = self.style
         helper = self.kokoro.graph.onnx.helper
         layers = dict.fromkeys(self.kokoro.tensor(f"{path}/fc/Gemm") for path in style.norms)
+        # A cut ends in nodes that name its results; the nodes of ``style`` take the tensors before.
         base = self.source.cut({}, {tensor: f"{tensor}_result" for tensor in layers})
         nodes = [
             node for node in base.nodes if not node.output[0].endswith("_result")
@@ -149,8 +162,9 @@ class Parts:
         )
 
     @cached_property
-    def listened(self) -> OnnxGraph:
-        """The whole graph, which also tells the statistics and the ranges."""
+    def instrumented(self) -> OnnxGraph:
+        """The whole graph with further outputs: the statistics of norms, the extremes of each
+        range, and the tensors ``inside``."""
         model = type(self.source.model)()
         model.CopyFrom(self.source.model)
         helper = self.kokoro.graph.onnx.helper
@@ -167,7 +181,7 @@ class Parts:
 
     @property
     def inside(self) -> dict[str, str]:
-        """Tensors of the whole between its parts, by what they are."""
+        """Tensors of the whole at which its parts are compared with it."""
         paths = {
             "prosody": "encoder/MatMul",
             "sound": "encoder/MatMul_1",
@@ -178,9 +192,9 @@ class Parts:
         return {name: self.kokoro.tensor(path) for name, path in paths.items()}
 
     def run(self, ids: Ids, row: Floats) -> dict[str, Array]:
-        """What the whole makes of phonemes (P,) without edges in a style (256,), with what is
-        inside of it."""
-        whole = self.listened
+        """Run ``instrumented`` on phonemes (P,), without edges, and a style (256,); return its
+        outputs by name."""
+        whole = self.instrumented
         name = next(name for name in whole.shapes if name not in ("style", "speed"))
         tokens = np.concatenate([[EDGE], ids, [EDGE]]).astype(np.int64)[None]
         inputs: dict[str, Array] = {
@@ -190,39 +204,42 @@ class Parts:
         }
         return whole(**inputs)
 
-    def measured(self, made: Mapping[str, Array]) -> Measured:
-        """Of one of its runs."""
+    def measured(self, outputs: Mapping[str, Array]) -> StyleMeasures:
+        """Return the measurements of one sentence, from the outputs of ``run``."""
         norms = [self.kokoro.norm(path) for path in self.style.norms]
         mean, variance = (
-            np.concatenate([made[norm[n]].reshape(-1) for norm in norms]) for n in (0, 1)
+            np.concatenate([outputs[norm[n]].reshape(-1) for norm in norms]) for n in (0, 1)
         )
         count = range(len(self.ranges))
         low, high = (
-            np.array([float(made[f"{kind}{n}"]) for n in count], np.float32)
+            np.array([float(outputs[f"{kind}{n}"]) for n in count], np.float32)
             for kind in ("Min", "Max")
         )
-        pitch = made[self.inside["pitch"]].reshape(-1)
+        pitch = outputs[self.inside["pitch"]].reshape(-1)
         voiced = pitch[pitch > 40]
         middle = float(np.median(voiced)) if len(voiced) else 100.0
-        return Measured(mean, variance, self.kept * low, self.kept * high, middle, len(pitch) // 2)
+        shares = self.range_shares
+        return StyleMeasures(mean, variance, shares * low, shares * high, middle, len(pitch) // 2)
 
 
-def averaged(runs: Iterable[Measured]) -> Measured:
-    """Of several sentences: statistics of all their units together, and the means of their
-    ranges."""
-    all_ = list(runs)
-    length = np.array([run.length for run in all_])
-    means, within = (
-        np.stack([getattr(run, name) for run in all_]) for name in ("mean", "variance")
+def averaged(runs: Iterable[StyleMeasures]) -> StyleMeasures:
+    """Combine the measurements of several sentences: the statistics of all their units together,
+    the means of the ranges, and the median of the pitches."""
+    sentences = list(runs)
+    lengths = np.array([one.length for one in sentences])
+    means, variances = (
+        np.stack([getattr(one, name) for one in sentences]) for name in ("mean", "variance")
     )
-    mean = np.average(means, axis=0, weights=length)
-    variance = np.average(within + np.square(means - mean), axis=0, weights=length)
-    low, high = (np.mean([getattr(run, name) for run in all_], axis=0) for name in ("low", "high"))
-    return Measured(
-        mean, variance, low, high, float(np.median([run.middle for run in all_])), int(length.sum())
+    mean = np.average(means, axis=0, weights=lengths)
+    # The variance of all units is the mean variance within sentences plus that of their means.
+    variance = np.average(variances + np.square(means - mean), axis=0, weights=lengths)
+    low, high = (
+        np.mean([getattr(one, name) for one in sentences], axis=0) for name in ("low", "high")
     )
+    middle = float(np.median([one.middle for one in sentences]))
+    return StyleMeasures(mean, variance, low, high, middle, int(lengths.sum()))
 
 
 def places(layers: Layers) -> list[int]:
-    """The range of each cache of a network."""
+    """Return the index of the range of each cache, by which its zero point is found."""
     return [place for _, _, place in layers.caches]

@@ -1,7 +1,7 @@
-"""Convolutions over time as convolutions over a plane of height one.
+"""Rewrites convolutions over time as two-dimensional ones over a plane of height one.
 
-They say the same; but ONNX Runtime has faster kernels for planes (channels in blocks), and takes
-the plain way, by a product of large matrices, for whatever has one axis.
+The result is the same, but ONNX Runtime is faster: it has blocked kernels for two axes, and for one
+axis only a product of large matrices.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from sayahead.voices.install.onnx.graph import Graph, Nodes, attributes
 
 AXIS = 2
-"""Where the axis of one lies."""
+"""Position of the axis of size one."""
 
 
 def with_planes(graph: Graph) -> Graph:
-    """The same graph with each convolution of more than one tap over a plane."""
+    """Return the graph with each convolution of more than one tap in two dimensions."""
     new = Nodes("plane_")
     changes = dict[int, list[Any]]()
     axis = new.constant(np.array([AXIS], np.int64))
@@ -34,5 +34,5 @@ def with_planes(graph: Graph) -> Graph:
         kernel = new.constant(np.expand_dims(weight, AXIS))
         plane = new.op("Conv", rows, kernel, *node.input[2:], **about)
         new.op("Squeeze", plane, axis, name=node.output[0])
-        changes[number] = new.taken()
+        changes[number] = new.take()
     return graph.rewritten(changes, new.weights)

@@ -1,8 +1,8 @@
-"""Products of integers in a graph: what they are products of, and the same graph in floats.
+"""Reads products of quantized weights in a graph, and writes the same graph in floats.
 
-ONNX Runtime's dynamic quantization takes the range of each whole tensor, so a part of an utterance
-comes out otherwise than the whole. What is to be cut is read here as plain products of its own
-weights, and quantized again with fixed ranges.
+ONNX Runtime's dynamic quantization takes the range of each whole tensor, so part of an utterance
+gives other values than the whole. Graphs that are to run in steps are therefore read here as plain
+products, and quantized again with fixed ranges by ``kokoro.layers``.
 """
 
 from __future__ import annotations
@@ -14,23 +14,24 @@ import numpy as np
 
 from sayahead.voices.install.onnx.graph import Array, Graph, Nodes, attributes
 
-PRODUCTS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
+PRODUCTS = ("ConvInteger", "MatMulInteger")
+"""Operators that multiply by integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A convolution or a product of matrices."""
+    """A convolution or a matrix product with constant weights, (weight - zero) * scale."""
 
     rows: str
-    """Its input, in floats."""
+    """Name of the input, in floats."""
     weight: Array
-    """Its weights: integers, or floats where the graph has these."""
+    """Integers, or floats if the graph is not quantized."""
     zero: Array
-    """The integer that is zero, (1,) or one for each output."""
+    """Zero point: (1,), or one for each output channel."""
     scale: Array
-    """What an integer is worth, likewise."""
+    """Scale, of the shape of ``zero``."""
     bias: str
-    """Its bias; empty if it has none."""
+    """Name of the bias; empty if there is none."""
     about: dict[str, Any]
     """Attributes of the node."""
 
@@ -48,7 +49,8 @@ class Product:
 
 
 def product_of(graph: Graph, tensor: str) -> Product | None:
-    """The product that yields a tensor; None if its weights are not constants of the graph."""
+    """Return the product, quantized or not, that makes a tensor. None if another node does, or the
+    weights are not constants."""
     node = graph.made_by(tensor)
     if node is None or node.op_type == "Mul":
         return None if node is None else integers_at(graph, node)
@@ -66,8 +68,8 @@ def product_of(graph: Graph, tensor: str) -> Product | None:
 
 
 def biased_product(graph: Graph, add: Any) -> Product | None:
-    """The product of integers to which a node adds a bias once it is scaled, as newer quantizers
-    write it; None if it adds something else."""
+    """Match a product of integers, scaled, to which the node ``add`` adds a constant bias: the form
+    of newer quantizers. None if the node adds something else."""
     biases = [name for tensor in add.input if (name := constant_behind(graph, tensor))]
     scaled = inputs_by(graph, add, "Mul")
     if len(biases) != 1 or len(scaled) != 1:
@@ -77,13 +79,13 @@ def biased_product(graph: Graph, add: Any) -> Product | None:
 
 
 def inputs_by(graph: Graph, node: Any, op_type: str) -> list[Any]:
-    """The nodes of a type that make inputs of a node."""
+    """Return the nodes of an operator that make inputs of a node."""
     makers = (graph.made_by(name) for name in node.input)
     return [maker for maker in makers if maker is not None and maker.op_type == op_type]
 
 
 def constant_behind(graph: Graph, tensor: str) -> str:
-    """The constant that a tensor is, but for its shape; empty if it is none."""
+    """Return the name of the constant that a tensor is, perhaps reshaped; empty if it is none."""
     node = graph.made_by(tensor)
     while node is not None and node.op_type == "Reshape":
         tensor = node.input[0]
@@ -92,12 +94,12 @@ def constant_behind(graph: Graph, tensor: str) -> str:
 
 
 def integers_at(graph: Graph, scaling: Any) -> Product | None:
-    """Match DynamicQuantizeLinear, MatMulInteger or ConvInteger, Add of a bias (or none), Cast and
-    Mul.
+    """Match a product of integers that ends in the node ``scaling``, a Mul. None if it is none.
 
-    ``scaling`` is that Mul. None if the graph is otherwise."""
+    The pattern: DynamicQuantizeLinear, MatMulInteger or ConvInteger, Add of a bias (optional), Cast
+    to floats, and Mul with the scales of input and weights."""
     casts = inputs_by(graph, scaling, "Cast")
-    # The input's scale times the weight's, of which only the weight's is constant.
+    # The product of the input's scale, which is computed, and the weights', which is constant.
     scale_products = inputs_by(graph, scaling, "Mul")
     if len(casts) != 1 or len(scale_products) != 1:
         return None
@@ -117,23 +119,21 @@ def integers_at(graph: Graph, scaling: Any) -> Product | None:
 
 
 def summed_product(graph: Graph, tensor: str) -> tuple[Any | None, str]:
-    """The product of integers that a tensor is, and the bias that was added to it, if any; None if
-    it is no such product."""
+    """Return the node of PRODUCTS that makes a tensor, and the name of the bias that is added,
+    empty if there is none. The node is None if no product makes it."""
     node = graph.made_by(tensor)
     bias = ""
     if node is not None and node.op_type == "Add":
         bias = next((name for name in node.input if graph.maker(name).op_type not in PRODUCTS), "")
         while bias and graph.value(bias) is None:
             bias = graph.maker(bias).input[0]
-        makers = (graph.made_by(name) for name in node.input)
-        products = (maker for maker in makers if maker is not None and maker.op_type in PRODUCTS)
+        products = (made for kind in PRODUCTS for made in inputs_by(graph, node, kind))
         node = next(products, None)
     return (node if node is not None and node.op_type in PRODUCTS else None), bias
 
 
 def dequantized(graph: Graph) -> Graph:
-    """The same graph with each product of integers, and each recurrent network of them, in
-    floats."""
+    """Return the same graph with each product of integers and each quantized LSTM in floats."""
     new = Nodes("plain_")
     changes = dict[int, list[Any]]()
     for number, node in enumerate(graph.nodes):
@@ -150,37 +150,39 @@ def dequantized(graph: Graph) -> Graph:
                 name=node.output[0],
                 **product.about,
             )
-            changes[number] = new.taken()
+            changes[number] = new.take()
         elif node.op_type == "DynamicQuantizeLSTM":
-            about = {
-                key: value
-                for key, value in attributes(node).items()
-                if key in ("hidden_size", "direction")
-            }
+            about = attributes(node)
+            about = {key: about[key] for key in ("hidden_size", "direction") if key in about}
             kernels = [new.constant(kernel) for kernel in recurrent(graph, node)]
-            network = new.onnx.helper.make_node(
+            lstm = new.onnx.helper.make_node(
                 "LSTM", [node.input[0], *kernels, *node.input[3:7]], node.output, **about
             )
-            changes[number] = [network]
+            changes[number] = [lstm]
     return graph.rewritten(changes, new.weights)
 
 
 def recurrent(graph: Graph, node: Any) -> tuple[Array, Array]:
-    """(directions, 4 H, I) weights of the input and (directions, 4 H, H) of the state of an LSTM,
-    as floats."""
-    weights = list[Array]()
-    for place in (0, 1):
-        weight = graph.value(node.input[1 + place])
-        if node.op_type == "DynamicQuantizeLSTM" and weight is not None:
-            scale, zero = (graph.value(node.input[n + 2 * place]) for n in (8, 9))
-            if scale is None or zero is None:
-                raise graph.strange("has a recurrent network whose weights vary")
-            shape = (len(weight), 1, -1) if scale.size > 1 else (1, 1, 1)
-            floats = (
-                weight.astype(np.float32) - zero.astype(np.float32).reshape(shape)
-            ) * scale.reshape(shape)
-            weight = floats.transpose(0, 2, 1)
-        if weight is None:
+    """Return the weights of an LSTM in floats: (directions, 4 H, I) of the input and (directions, 4
+    H, H) of the state. VoiceError if they are not constants.
+
+    A quantized LSTM has its weights transposed, and their scales and zero points as inputs 8 and 9
+    (input) and 10 and 11 (state)."""
+
+    def constant(index: int) -> Array:
+        value = graph.value(node.input[index])
+        if value is None:
             raise graph.strange("has a recurrent network whose weights vary")
+        return value
+
+    weights = list[Array]()
+    for index in (1, 2):
+        weight = constant(index)
+        if node.op_type == "DynamicQuantizeLSTM":
+            scale = constant(6 + 2 * index)
+            zero = constant(7 + 2 * index).astype(np.float32)
+            shape = (len(weight), 1, -1) if scale.size > 1 else (1, 1, 1)
+            floats = (weight.astype(np.float32) - zero.reshape(shape)) * scale.reshape(shape)
+            weight = floats.transpose(0, 2, 1)
         weights.append(np.ascontiguousarray(weight, np.float32))
     return weights[0], weights[1]

@@ -1,5 +1,5 @@
-"""An ONNX graph as tensors that depend on tensors, and graphs made of it. Node names are never
-looked at."""
+"""ONNX graphs: queries about which tensor depends on which, and new graphs by cutting or rewriting.
+Names of nodes are never used, as exporters choose them freely."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from numpy.typing import NDArray
 from sayahead.errors import ConfigError, VoiceError
 
 Array = NDArray[Any]
+GRAPH_TYPES = (5, 10)
+"""Codes in ONNX of attributes that are a graph or several."""
 FLOAT = 1
 INT64 = 7
-"""ONNX's numbers of element types."""
+"""Codes of element types in ONNX."""
 
 
 def needs_onnx() -> Any:
-    """The package onnx; ConfigError where it is not installed."""
+    """Import and return the package onnx. ConfigError, with the command that installs it, if it is
+    missing."""
     try:
         import onnx
         import onnx.numpy_helper
@@ -32,11 +35,12 @@ def needs_onnx() -> Any:
 
 
 class Graph:
-    """A graph as it is; cuts and rewritings of it are new ones."""
+    """A graph, indexed by the tensors that its nodes make and take. It is never changed: methods
+    that cut or rewrite it return new ones."""
 
     def __init__(self, model: Any, *, where: str) -> None:
-        """``model`` is an onnx.ModelProto; ``where`` names it in errors. VoiceError for graphs
-        within nodes."""
+        """``model`` is an onnx.ModelProto; ``where`` names it in errors. VoiceError if a node
+        contains a graph, such as a loop."""
         self.onnx = needs_onnx()
         self.model = model
         self.where = where
@@ -47,35 +51,36 @@ class Graph:
         self.producer: dict[str, int] = {}
         self.consumers: dict[str, list[int]] = defaultdict(list)
         for number, node in enumerate(self.nodes):
-            if any(attribute.type in (5, 10) for attribute in node.attribute):
+            if any(attribute.type in GRAPH_TYPES for attribute in node.attribute):
                 raise self.strange("has graphs within nodes")
             self.producer |= dict.fromkeys(node.output, number)
             for tensor in node.input:
                 self.consumers[tensor].append(number)
 
     def strange(self, what: str) -> VoiceError:
-        """The error for a graph that is not put together as a VITS is."""
+        """Return the error for a graph that is not built as a VITS; ``what`` is a predicate such as
+        ``has no flow``."""
         return VoiceError(f"{self.where} is not a VITS that this version knows: it {what}.")
 
     def of_type(self, *types: str) -> list[Any]:
-        """All nodes of these types, in the graph's order."""
+        """Return all nodes of these operators, in the graph's order."""
         return [node for node in self.nodes if node.op_type in types]
 
     def made_by(self, tensor: str) -> Any | None:
-        """The node that makes a tensor; None for weights and inputs."""
+        """Return the node that makes a tensor; None for weights and inputs."""
         number = self.producer.get(tensor)
         return None if number is None else self.nodes[number]
 
     def maker(self, tensor: str) -> Any:
-        """The node that makes a tensor; VoiceError where none does."""
+        """Return the node that makes a tensor. VoiceError for weights and inputs."""
         node = self.made_by(tensor)
         if node is None:
             raise self.strange(f"lacks what makes {tensor}")
         return node
 
     def upstream(self, *tensors: str, stop: Iterable[str] = ()) -> set[str]:
-        """All tensors that these depend on, themselves included, up to and with those of
-        ``stop``."""
+        """Return all tensors that these depend on, including themselves; the search does not go
+        beyond those of ``stop``."""
         visited = set[str]()
         ends = set(stop)
         todo = list(tensors)
@@ -90,7 +95,7 @@ class Graph:
         return visited
 
     def downstream(self, tensor: str) -> set[str]:
-        """All tensors that depend on this one, itself included."""
+        """Return all tensors that depend on this one, including itself."""
         visited = set[str]()
         todo = [tensor]
         while todo:
@@ -105,27 +110,31 @@ class Graph:
     def nearest(
         self, tensor: str, wanted: Callable[[Any], bool], *, down: bool = False
     ) -> Any | None:
-        """The nearest node upstream, or ``down``stream, that is wanted: breadth first."""
+        """Return the nearest node for which ``wanted`` is true, breadth first: upstream of a
+        tensor, or downstream if ``down``. None if there is none."""
         visited = {tensor}
-        ring = [tensor]
-        while ring:
+        frontier = [tensor]
+        while frontier:
             if down:
-                numbers = dict.fromkeys(number for name in ring for number in self.consumers[name])
+                numbers = dict.fromkeys(
+                    number for name in frontier for number in self.consumers[name]
+                )
             else:
                 numbers = dict.fromkeys(
-                    self.producer[name] for name in ring if name in self.producer
+                    self.producer[name] for name in frontier if name in self.producer
                 )
             nodes = [self.nodes[number] for number in numbers]
             for node in nodes:
                 if wanted(node):
                     return node
             names = (name for node in nodes for name in (node.output if down else node.input))
-            ring = [name for name in dict.fromkeys(names) if name not in visited]
-            visited |= set(ring)
+            frontier = [name for name in dict.fromkeys(names) if name not in visited]
+            visited |= set(frontier)
         return None
 
     def value(self, tensor: str) -> Array | None:
-        """A constant's value; None for what is computed."""
+        """Return the value of a constant (a weight, or a node Constant); None for a tensor that is
+        computed, and for inputs."""
         if tensor in self.weights:
             return np.asarray(self.onnx.numpy_helper.to_array(self.weights[tensor]))
         node = self.made_by(tensor)
@@ -142,22 +151,24 @@ class Graph:
         *,
         constants: Mapping[str, Array] | None = None,
     ) -> Graph:
-        """The part from some tensors to others.
+        """Return the part of the graph that computes some tensors from others.
 
-        ``inputs``: tensor to the name, element type and shape of the input that it becomes;
-        ``outputs``: tensor to the name of the output; ``constants``: tensors that become fixed.
-        Inputs of the whole that are needed stay inputs."""
+        ``inputs``: tensors that become inputs, with their new name, element type and shape.
+        ``outputs``: tensors that become outputs, with their new name. ``constants``: tensors whose
+        value is fixed. Inputs of the whole that are still needed stay inputs."""
         helper = self.onnx.helper
         fixed = dict(constants or {})
         stops = {*inputs, *fixed}
         needed = self.upstream(*outputs, stop=stops)
-        names = {tensor: name for tensor, (name, _, _) in inputs.items()}
-        part = [
-            node for node in self.nodes if any(tensor in needed - stops for tensor in node.output)
+        new_names = {tensor: name for tensor, (name, _, _) in inputs.items()}
+        nodes = [
+            copied(node, new_names)
+            for node in self.nodes
+            if any(tensor in needed - stops for tensor in node.output)
         ]
-        nodes = [copied(node, names) for node in part]
         nodes += [
-            helper.make_node("Identity", [names.get(t, t)], [name]) for t, name in outputs.items()
+            helper.make_node("Identity", [new_names.get(tensor, tensor)], [name])
+            for tensor, name in outputs.items()
         ]
         weights = [
             self.weights[name] for name in sorted(needed & self.weights.keys() - fixed.keys())
@@ -172,7 +183,7 @@ class Graph:
             if name in needed - stops and name not in self.weights
         ]
         results = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs.values()]
-        return self._of(nodes, sources, results, weights)
+        return self.assemble(nodes, sources, results, weights)
 
     def rewritten(
         self,
@@ -183,11 +194,11 @@ class Graph:
         outputs: Sequence[Any] = (),
         version: int | None = None,
     ) -> Graph:
-        """The graph with other nodes in the places of some, without those that nothing needs any
-        more.
+        """Return the graph with some nodes replaced, without nodes and weights that no output
+        needs.
 
-        ``changes``: a node's number to those in its place; ``inputs`` and ``outputs`` are further
-        ones; ``version`` is that of ONNX's operators.
+        ``changes``: the replacements of a node by its index. ``weights``, ``inputs`` and
+        ``outputs`` are added. ``version``: another version of ONNX's operators.
         """
         old = self.model.graph
         nodes = [
@@ -197,13 +208,13 @@ class Graph:
         ]
         weights = [*old.initializer, *weights]
         results = [*old.output, *outputs]
-        whole = self._of(nodes, [*old.input, *inputs], results, weights)
+        whole = self.assemble(nodes, [*old.input, *inputs], results, weights)
         needed = whole.upstream(*whole.outputs)
         nodes = [node for node in nodes if any(tensor in needed for tensor in node.output)]
         weights = [weight for weight in weights if weight.name in needed]
-        return self._of(nodes, [*old.input, *inputs], results, weights, version)
+        return self.assemble(nodes, [*old.input, *inputs], results, weights, version)
 
-    def _of(
+    def assemble(
         self,
         nodes: list[Any],
         inputs: list[Any],
@@ -211,6 +222,8 @@ class Graph:
         weights: list[Any],
         version: int | None = None,
     ) -> Graph:
+        """A graph of these nodes, inputs, outputs and weights, with this one's format and operator
+        versions (``version``: another one of ONNX's own operators)."""
         helper = self.onnx.helper
         model = self.model
         opsets = [
@@ -225,10 +238,10 @@ class Graph:
 
 
 class Nodes:
-    """New nodes and constants, with names that no graph has yet."""
+    """Creates nodes and constants, with unique names."""
 
     def __init__(self, prefix: str = "") -> None:
-        """``prefix`` begins all names."""
+        """``prefix``: begins all names, and must be new to the graph that they are added to."""
         self.onnx = needs_onnx()
         self._prefix = prefix
         self.nodes: list[Any] = []
@@ -237,7 +250,8 @@ class Nodes:
         self._count = 0
 
     def constant(self, value: Any) -> str:
-        """The name of a constant; equal ones are one, and float64 becomes float32."""
+        """Return the name of a constant, which is created once for each value; float64 becomes
+        float32."""
         array = np.asarray(value)
         if array.dtype == np.float64:
             array = array.astype(np.float32)
@@ -258,25 +272,27 @@ class Nodes:
         domain: str = "",
         **attributes: Any,
     ) -> Any:
-        """The name of the result of one node, by default a new one, or a list of names where it has
-        several outputs."""
+        """Create a node of the operator ``kind``; return the name of its output, or a list of names
+        if ``outputs`` is not 1.
+
+        ``name``: that of a single output, by default a new one; ``attributes``: the node's."""
         self._count += 1
-        own = f"{self._prefix}v{self._count}"
-        names = [name or own] if outputs == 1 else [f"{own}_{i}" for i in range(outputs)]
+        new_name = f"{self._prefix}v{self._count}"
+        names = [name or new_name] if outputs == 1 else [f"{new_name}_{i}" for i in range(outputs)]
         self.nodes.append(
             self.onnx.helper.make_node(kind, list(inputs), names, domain=domain, **attributes)
         )
         return names[0] if outputs == 1 else names
 
-    def taken(self) -> list[Any]:
-        """The nodes since this was last called."""
+    def take(self) -> list[Any]:
+        """Remove and return the nodes that were created since the last call."""
         nodes = self.nodes
         self.nodes = []
         return nodes
 
 
 def copied(node: Any, names: Mapping[str, str]) -> Any:
-    """A copy of a node with other inputs: old name to new one."""
+    """Return a copy of a node with inputs renamed from old names to new ones."""
     copy = type(node)()
     copy.CopyFrom(node)
     copy.input[:] = [names.get(tensor, tensor) for tensor in node.input]
@@ -284,13 +300,13 @@ def copied(node: Any, names: Mapping[str, str]) -> Any:
 
 
 def attributes(node: Any) -> dict[str, Any]:
-    """A node's attributes by name."""
+    """Return the values of a node's attributes by name."""
     value = needs_onnx().helper.get_attribute_value
     return {attribute.name: value(attribute) for attribute in node.attribute}
 
 
 def read_graph(path: Path) -> Graph:
-    """The graph in a file; VoiceError if there is none in it."""
+    """Read a graph from a file. VoiceError if the file is no ONNX graph, or an empty one."""
     onnx = needs_onnx()
     try:
         model = onnx.load(str(path))

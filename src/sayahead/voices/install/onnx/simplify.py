@@ -147,7 +147,7 @@ def with_plain_shapes(graph: Graph, ids: str, inputs: Any) -> Graph:
             totals[key] = total
         names[tensor] = totals[key]
     changes = {
-        number: [*new.taken(), copied(node, names)] for number, node in enumerate(graph.nodes)
+        number: [*new.take(), copied(node, names)] for number, node in enumerate(graph.nodes)
     }
     return graph.rewritten(changes, new.weights)
 

@@ -31,7 +31,7 @@ def with_short_splines(graph: Graph) -> Graph:
         if match is not None:
             copy = copied(node, {})
             copy.input[1] = Spline(new, *match[2:]).write(*match[:2])
-            changes[number] = [*new.taken(), copy]
+            changes[number] = [*new.take(), copy]
     return graph.rewritten(changes, new.weights)
 
 
