@@ -1,9 +1,9 @@
-"""Where a VITS graph is cut, found by what depends on what.
+"""Finds the tensors at which a VITS graph is cut, by which tensor depends on which, and cuts it.
 
-VITS (Kim et al., ICML 2021), as Piper exports it: phonemes to a mean and a deviation for each, and
-to durations; both repeated over frames; prior noise makes a latent of them; a normalizing flow,
-then a decoder that makes samples. Three cuts: at the durations, at the latent, at the flow's
-output. Between the first two is no network."""
+VITS (Kim et al., ICML 2021), as Piper exports it: a text encoder gives each phoneme a duration, and
+the mean and deviation of a prior; these are repeated over the phoneme's frames; with noise they
+become a latent; a normalizing flow and a decoder make samples of it. The graph is cut at the
+durations, at the latent and at the flow's output. No network lies between the first two."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import numpy as np
 from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, attributes
 
 RANDOM = ("RandomNormalLike", "RandomNormal")
+"""Operators that draw noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +30,27 @@ class Cuts:
     log_deviation: str
     """(1, P, C) logarithms of its standard deviations."""
     latent: str
-    """(1, C, T) what the flow takes."""
+    """(1, C, T) input of the flow."""
     z: str
-    """(1, C, T) what the decoder takes."""
+    """(1, C, T) input of the decoder."""
     samples: str
-    """(1, 1, S), with more axes of one."""
+    """(1, 1, S) or with more axes of size one."""
     token_noise: str | None
-    """(1, 2, P) the noise of stochastic durations; None where durations are not."""
+    """(1, 2, P) noise of stochastic durations; None if durations are deterministic."""
     frame_noise: str
-    """(1, C, T) the prior's noise."""
+    """(1, C, T) noise of the prior."""
     frame_mask: str
-    """(1, 1, T) the mask of frames, which is 1 everywhere for one sentence."""
+    """(1, 1, T) mask of frames, which is 1 everywhere for one sentence."""
     token_masks: tuple[str, ...]
-    """The same for tokens: tensors of ones that come from the lengths alone."""
+    """Masks of tokens, which depend on the lengths alone, and are 1 as well."""
     channels: int
     """C."""
     hop: int
-    """Samples a frame."""
+    """Samples per frame."""
 
 
 def find_cuts(graph: Graph) -> Cuts:
-    """The cuts of a VITS; raises VoiceError, which says what is missing, for any other graph."""
+    """Find the cuts of a VITS. VoiceError, which says what is missing, for any other graph."""
     ceil = only(graph, graph.of_type("Ceil"), "a node that rounds durations up")
     frames = ceil.input[0]
     token_noise, frame_noise = noises_of(graph, frames)
@@ -74,7 +75,8 @@ def find_cuts(graph: Graph) -> Cuts:
 
 
 def noises_of(graph: Graph, frames: str) -> tuple[str | None, str]:
-    """The noise of the durations, or None where these are fixed, and the noise of the prior."""
+    """Return the noise of the durations ``frames``, or None if there is none, and the noise of the
+    prior."""
     before = graph.upstream(frames)
     noises = [node.output[0] for node in graph.of_type(*RANDOM)]
     token = [name for name in noises if name in before]
@@ -85,10 +87,11 @@ def noises_of(graph: Graph, frames: str) -> tuple[str | None, str]:
 
 
 def prior_of(graph: Graph, noise: str, durations: str) -> tuple[str, str, str]:
-    """The prior's means and logarithms of deviations, a row for each token, and the latent that is
-    made of them and of noise."""
-    adds = graph.nearest(noise, lambda node: node.op_type == "Add", down=True)
-    add = required(graph, adds, "the sum of the prior's mean and noise")
+    """Return the prior's means and log deviations, a row for each token, and the latent.
+
+    The latent is mean + noise * exp(log deviation), both repeated by ``durations``."""
+    nearest = graph.nearest(noise, lambda node: node.op_type == "Add", down=True)
+    add = required(graph, nearest, "the sum of the prior's mean and noise")
     of_noise = graph.downstream(noise)
     means = [tensor for tensor in add.input if tensor not in of_noise]
     scaled = [
@@ -104,7 +107,8 @@ def prior_of(graph: Graph, noise: str, durations: str) -> tuple[str, str, str]:
 
 
 def decoder_input(graph: Graph, latent: str) -> tuple[str, int]:
-    """What the decoder takes, and its channels."""
+    """Return the input of the decoder and its channels: the last tensor from the latent that a
+    convolution takes before the first transposed one."""
     after = graph.downstream(latent)
     ups = graph.of_type("ConvTranspose")
     up = required(graph, next(iter(ups), None), "a decoder that makes samples")
@@ -122,12 +126,12 @@ def decoder_input(graph: Graph, latent: str) -> tuple[str, int]:
 
 
 def hop(graph: Graph) -> int:
-    """Samples of a frame: the product of what the transposed convolutions stretch by."""
+    """Return the samples per frame: the product of the transposed convolutions' strides."""
     return math.prod(attributes(node)["strides"][0] for node in graph.of_type("ConvTranspose"))
 
 
 def boundary(graph: Graph, output: str, latent: str) -> set[str]:
-    """What the part after the latent takes from before it."""
+    """Return the tensors that the part after the latent takes from before it."""
     after = graph.downstream(latent)
     part = [
         node
@@ -141,7 +145,8 @@ def boundary(graph: Graph, output: str, latent: str) -> set[str]:
 
 
 def rows(graph: Graph, tensor: str, durations: str) -> str:
-    """Of the product of the 0/1 path with rows per token, the rows."""
+    """Return the rows, one for each token, of which the product before ``tensor`` with a 0/1 matrix
+    of ``durations`` makes rows for each frame."""
     product = required(
         graph,
         graph.nearest(tensor, lambda node: node.op_type == "MatMul"),
@@ -158,8 +163,8 @@ def rows(graph: Graph, tensor: str, durations: str) -> str:
 
 
 def token_masks(graph: Graph) -> tuple[str, ...]:
-    """Casts to float of what depends on the lengths and on the number of tokens, not on the tokens
-    themselves."""
+    """Return the casts to float of what depends on the lengths and on the number of tokens, but not
+    on the tokens themselves or on noise."""
     ids, lengths = ids_and_lengths(graph)
     shapes = {node.output[0] for node in graph.of_type("Shape")}
     random = {ids, *(node.output[0] for node in graph.of_type(*RANDOM))}
@@ -172,24 +177,22 @@ def token_masks(graph: Graph) -> tuple[str, ...]:
 
 
 def ids_and_lengths(graph: Graph) -> tuple[str, str]:
-    """Names of the inputs (1, P) of ids and (1,) of their number."""
-    whole = {name: len(value.type.tensor_type.shape.dim) for name, value in graph.inputs.items()}
+    """Return the names of the inputs for the ids (1, P) and for their number (1,)."""
+    axes_of = {name: len(value.type.tensor_type.shape.dim) for name, value in graph.inputs.items()}
     gathered = {
         node.input[1] for node in graph.of_type("Gather") if graph.value(node.input[0]) is not None
     }
     ids = only(
         graph,
-        [name for name, axes in whole.items() if axes == 2 and name in gathered],
+        [name for name, axes in axes_of.items() if axes == 2 and name in gathered],
         "an input of ids",
     )
-    wanted = [name for name, axes in whole.items() if axes == 1 and "length" in name] or [
-        "input_lengths"
-    ]
-    return str(ids), wanted[0]
+    lengths = [name for name, axes in axes_of.items() if axes == 1 and "length" in name]
+    return str(ids), lengths[0] if lengths else "input_lengths"
 
 
 def only(graph: Graph, candidates: list[Any], what: str) -> Any:
-    """The one candidate; VoiceError if there is none, or more."""
+    """Return the only candidate. VoiceError if there is none, or more; ``what`` describes it."""
     if len(candidates) != 1:
         raise graph.strange(
             f"has {len(candidates)} times {what}" if candidates else f"lacks {what}"
@@ -198,7 +201,7 @@ def only(graph: Graph, candidates: list[Any], what: str) -> Any:
 
 
 def required(graph: Graph, candidate: Any | None, what: str) -> Any:
-    """The candidate; VoiceError if there is none."""
+    """Return the candidate. VoiceError if it is None; ``what`` describes it."""
     if candidate is None:
         raise graph.strange(f"lacks {what}")
     return candidate
@@ -206,7 +209,7 @@ def required(graph: Graph, candidate: Any | None, what: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The whole with its noises as inputs, and what it is cut into."""
+    """The whole, with its noise as inputs, and its parts."""
 
     whole: Graph
     text: Graph
@@ -215,17 +218,17 @@ class Parts:
 
 
 def cut(graph: Graph, cuts: Cuts, *, masks: bool = False) -> Parts:
-    """The parts of a graph; ``masks`` keeps the masks of tokens, which are 1 everywhere for one
-    sentence."""
+    """Cut a graph into its parts. ``masks``: whether to keep the masks of tokens, which are 1
+    everywhere for one sentence."""
     one = np.ones((1, 1, 1), np.float32)
     ones: dict[str, Array] = {} if masks else dict.fromkeys(cuts.token_masks, one)
     noise = (
         {} if cuts.token_noise is None else {cuts.token_noise: ("noise", FLOAT, (1, 2, "tokens"))}
     )
-    c = cuts.channels
-    latent = {cuts.latent: ("rows", FLOAT, (1, c, "frames"))}
-    z = {cuts.z: ("rows", FLOAT, (1, c, "frames"))}
-    prior = {cuts.frame_noise: ("prior", FLOAT, (1, c, "frames"))}
+    frames = (1, cuts.channels, "frames")
+    latent = {cuts.latent: ("rows", FLOAT, frames)}
+    z = {cuts.z: ("rows", FLOAT, frames)}
+    prior = {cuts.frame_noise: ("prior", FLOAT, frames)}
     names = {cuts.mean: "mean", cuts.log_deviation: "log_deviation", cuts.frames: "frames"}
     fixed: dict[str, Array] = {cuts.frame_mask: one} | zeros(graph, cuts)
     return Parts(
@@ -237,26 +240,25 @@ def cut(graph: Graph, cuts: Cuts, *, masks: bool = False) -> Parts:
 
 
 def zeros(graph: Graph, cuts: Cuts) -> dict[str, Array]:
-    """Tensors of zeros in the flow, as large as another tensor: one zero is enough."""
+    """Return the tensors of the flow that are zeros of the latent's shape, each as a single zero.
+
+    That is enough where only element-wise operators use them, as they broadcast it."""
     flow = graph.upstream(cuts.z, stop=[cuts.latent])
     fixed = dict[str, Array]()
     for node in graph.of_type("ConstantOfShape"):
+        tensor = node.output[0]
         value = next(
             (graph.onnx.numpy_helper.to_array(a.t) for a in node.attribute if a.name == "value"),
             np.zeros(1),
         )
-        used = [graph.nodes[number].op_type for number in graph.consumers[node.output[0]]]
+        users = {graph.nodes[number].op_type for number in graph.consumers[tensor]}
         shape = graph.made_by(node.input[0])
-        timed = (
+        has_latent_shape = (
             shape is not None
             and shape.op_type == "Shape"
             and cuts.latent in graph.upstream(shape.input[0])
         )
-        if (
-            node.output[0] in flow
-            and timed
-            and not value.any()
-            and set(used) <= {"Add", "Neg", "Sub", "Exp", "Mul"}
-        ):
-            fixed[node.output[0]] = np.zeros((1, 1, 1), np.float32)
+        is_elementwise = users <= {"Add", "Neg", "Sub", "Exp", "Mul"}
+        if tensor in flow and has_latent_shape and is_elementwise and not value.any():
+            fixed[tensor] = np.zeros((1, 1, 1), np.float32)
     return fixed

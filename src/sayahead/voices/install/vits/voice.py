@@ -1,7 +1,7 @@
-"""Piper's voices: one VITS graph becomes a folder of three, which speak word by word.
+"""Makes a voice of a Piper voice: cuts its VITS graph into three that speak word by word.
 
-The parts are checked before they are written: joined, and in steps, they must give what the whole
-gives."""
+The three graphs are installed only if, together and in steps, they give the same samples as the
+whole."""
 
 from __future__ import annotations
 
@@ -28,47 +28,47 @@ from sayahead.voices.install.vits.cuts import Cuts, cut, find_cuts, ids_and_leng
 from sayahead.voices.write import write_voice
 
 TOLERANCE = 1e-5
-"""Most that samples of the parts may differ from those of the whole, at the same noise, and in
-steps from at once."""
+"""Largest difference between samples of the parts and of the whole with the same noise, and between
+samples in steps and at once."""
 ROUNDING = 2.0
-"""How many times as much as the whole differs from itself, where ONNX Runtime joins no nodes, the
-parts may as well."""
+"""The difference may also be that of the whole to itself without ONNX Runtime's optimizations,
+which is rounding, times this."""
 REACHES = range(4, 65, 2)
-"""Counts of frames to the right that are tried until more makes no difference."""
+"""Numbers of frames of right context from which the flow's is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way to write the parts."""
+class Rewriting:
+    """Which optimizations are applied to the parts."""
 
     masks: bool = False
     """Whether the masks of tokens are kept."""
     lean: bool = False
-    """Whether shapes and normalizations are written shortly, and convolutions over planes."""
+    """Whether shapes and normalizations are simplified, and convolutions two-dimensional."""
     splines: bool = False
-    """Whether splines are written shortly."""
+    """Whether splines are replaced by shorter ones."""
     trim: tuple[str, ...] = ()
-    """In front of which nodes the flow and the decoder leave rows out."""
+    """Operators of the flow and the decoder before which rows that are not needed are dropped."""
 
 
-WAYS = (
-    Way(lean=True, splines=True, trim=("ConvTranspose", "Split")),
-    Way(splines=True, trim=("ConvTranspose", "Split")),
-    Way(trim=("ConvTranspose",)),
-    Way(masks=True),
+REWRITINGS = (
+    Rewriting(lean=True, splines=True, trim=("ConvTranspose", "Split")),
+    Rewriting(splines=True, trim=("ConvTranspose", "Split")),
+    Rewriting(trim=("ConvTranspose",)),
+    Rewriting(masks=True),
 )
-"""The cheapest first."""
+"""The fastest first. The first whose parts give the same as the whole is used."""
 CARDS = ("MODEL_CARD", "MODEL_CARD.md", "LICENSE", "LICENSE.txt", "LICENSE.md")
-"""Files beside a voice that say what it may be used for."""
+"""Files beside a Piper voice that state its licence."""
 
 
 def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
-    """Make ``folder``, which is not there, of a Piper voice: its graph, and the description that
-    belongs to it.
+    """Write a voice into ``folder``, which must not exist, from a Piper voice's graph and its
+    configuration, by default the file ``NAME.onnx.json``.
 
-    ``config`` is by default the file with ``.json`` after the graph's name. The card beside them
-    comes along. VoiceError where something is missing, damaged, not a VITS, or needs a front end
-    that is not there; then no folder is left. ConfigError where the package onnx is not installed.
+    A model card or licence beside the graph is copied. VoiceError if a file is missing or damaged,
+    the graph is no VITS, or no front end reads the language; the folder is removed then.
+    ConfigError if the package onnx is not installed.
     """
     needs_onnx()
     described = config or onnx.with_name(f"{onnx.name}.json")
@@ -89,17 +89,18 @@ def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, SayaheadError | OSError):
             raise
-        # Graphs that are not what they seem fail in as many ways as there are.
+        # Code that expects the nodes of a VITS raises all kinds of errors on another graph.
         problem = str(error).partition("\n")[0] or type(error).__name__
         raise graph.strange(f"cannot be cut: {problem}") from error
 
 
 def write(graph: Graph, cuts: Cuts, piper: PiperConfig, folder: Path, *, original: Path) -> None:
-    """The voice's files; VoiceError if its parts are not the whole."""
+    """Write the voice's graphs, voice.json and card; ``original`` is the file of the graph.
+    VoiceError if the parts do not give the same as the whole."""
     trial = Trial(graph, cuts, piper)
     trial.save(folder)
-    right = trial.reaches()
-    trial.streamed(right)
+    right = trial.right_context()
+    trial.check_steps(right)
     card = next(
         (original.parent / name for name in CARDS if (original.parent / name).is_file()), None
     )
@@ -112,21 +113,22 @@ def write(graph: Graph, cuts: Cuts, piper: PiperConfig, folder: Path, *, origina
 
 
 def check_ids(graph: Graph, piper: PiperConfig) -> None:
-    """VoiceError if the graph knows fewer phonemes than its configuration."""
+    """Raise VoiceError if the configuration has ids beyond the graph's embedding table."""
     tables = [graph.value(node.input[0]) for node in graph.of_type("Gather")]
     rows = max((len(table) for table in tables if table is not None and table.ndim == 2), default=0)
-    most = max(piper.phonemes.values())
-    if most >= rows:
+    largest = max(piper.phonemes.values())
+    if largest >= rows:
         raise VoiceError(
-            f"{graph.where} knows {rows} phonemes, but its configuration has ids up to {most}: the"
-            " two files do not belong together."
+            f"{graph.where} knows {rows} phonemes, but its configuration has ids up to {largest}:"
+            " the two files do not belong together."
         )
 
 
 def about(
     cuts: Cuts, piper: PiperConfig, terms: str, *, right: tuple[int, int], name: str
 ) -> dict[str, Any]:
-    """The voice's description; ``terms`` is its licence."""
+    """Return the contents of voice.json. ``terms``: the licence; ``right``: frames of right context
+    of the flow and the decoder; ``name``: the voice's."""
     base = piper.language.split("-")[0]
     phonemes = {
         symbol: number
@@ -166,40 +168,40 @@ def about(
 
 
 def licensed(card: Path) -> str:
-    """What a card says of the licence, with what whoever reads no more than that must know."""
+    """Return the licence that a card states, and the voice it was fine-tuned from, whose licence
+    applies as well.
+
+    A card has a line ``License: ...``; of a licence file the first line is taken."""
     text = card.read_text(encoding="utf-8", errors="replace")
     line = re.search(
         r"^[\s*_#-]*licen[cs]e[*_]*\s*:\s*(.+?)[\s*_]*$", text, re.IGNORECASE | re.MULTILINE
     )
-    terms = (
-        line[1]
-        if line
-        else text.strip().partition("\n")[0]
-        if "LICENSE" in card.name
-        else "unknown"
-    )[:80]
+    first_line = text.strip().partition("\n")[0] if "LICENSE" in card.name else "unknown"
+    terms = (line[1] if line else first_line)[:80]
     base = re.search(r"fine-?tuned from (.*)", text, re.IGNORECASE)
-    return (
-        f"{terms} (made from {base[1].strip(' .')[:60]}, whose licence counts too)"
-        if base
-        else terms
-    )
+    if base is None:
+        return terms
+    return f"{terms} (made from {base[1].strip(' .')[:60]}, whose licence counts too)"
 
 
 def optimized(graph: Graph, path: Path) -> OnnxGraph:
-    """A graph written without what can be computed once, in operators that any ONNX Runtime has,
-    and loaded."""
+    """Write a graph to ``path`` with its constants folded, in operators that any ONNX Runtime has;
+    return it loaded."""
     simplify(graph.model.SerializeToString(), path)
     return OnnxGraph(path)
 
 
 class Trial:
-    """The parts of a voice at work beside the whole, on a sentence of random phonemes under fixed
-    noise."""
+    """Runs the parts of a voice and the whole on the same sentence of random phonemes, with the
+    same noise.
+
+    Call ``save`` first: it chooses the parts that the other methods run."""
 
     TOKENS = 60
+    """Phonemes of the sentence; Piper puts padding between each two."""
 
     def __init__(self, graph: Graph, cuts: Cuts, piper: PiperConfig) -> None:
+        """``graph``: the whole; ``cuts``: of ``find_cuts``."""
         self._graph = graph
         self._cuts = cuts
         self._piper = piper
@@ -215,20 +217,20 @@ class Trial:
         self._whole = OnnxGraph(self._model)
 
     def save(self, folder: Path) -> None:
-        """Write the parts, after a check that they are the whole; what is not in every voice stays
-        where it must."""
+        """Write the parts with the first of REWRITINGS at which they give the same as the whole.
+        VoiceError if none does."""
         hop = self._cuts.hop
         difference = float("inf")
-        for way in WAYS:
-            parts = cut(self._graph, self._cuts, masks=way.masks)
-            # What is faded into the next step is less than a frame.
+        for rewriting in REWRITINGS:
+            parts = cut(self._graph, self._cuts, masks=rewriting.masks)
+            # A frame of samples after the commit is enough: the cross-fade is shorter.
             self._decoder_sees = rows_needed(parts.decoder, hop)["rows"]
             graphs = {
-                "text": with_short_splines(parts.text) if way.splines else parts.text,
-                "flow": with_caches(parts.flow, self._decoder_sees, trim=way.trim),
-                "decoder": with_caches(parts.decoder, hop, trim=way.trim),
+                "text": with_short_splines(parts.text) if rewriting.splines else parts.text,
+                "flow": with_caches(parts.flow, self._decoder_sees, trim=rewriting.trim),
+                "decoder": with_caches(parts.decoder, hop, trim=rewriting.trim),
             }
-            if way.lean:
+            if rewriting.lean:
                 ids = ids_and_lengths(self._graph)[0]
                 graphs["text"] = with_plain_shapes(with_norms(graphs["text"]), ids, self._tokens)
                 graphs = {name: with_planes(part) for name, part in graphs.items()}
@@ -251,6 +253,7 @@ class Trial:
         )
 
     def _inputs(self, graph: OnnxGraph, **more: Any) -> dict[str, Any]:
+        """Those inputs that a graph has, by name; ``more`` replaces or adds some."""
         inputs = {
             "input": self._ids[None],
             "input_lengths": np.array([len(self._ids)], np.int64),
@@ -262,63 +265,66 @@ class Trial:
         return {name: value for name, value in inputs.items() if name in graph.shapes}
 
     def _alone(self, name: str, rows: Floats) -> Floats:
-        """What a part makes of rows with nothing before them."""
+        """Run the flow or the decoder on rows (1, C, T) as a whole sentence; return its output."""
         graph = self._parts[name]
         caches = graph.zeros("cache")
         outputs = graph(**self._inputs(graph, rows=rows, commit=count(rows.shape[2]), **caches))
         return np.asarray(next(iter(outputs.values())))
 
     def _difference(self) -> float:
-        """Between samples of the parts, joined, and of the whole; infinite where they do not fit
-        each other."""
+        """Return the largest difference between samples of the parts, run one after another, and of
+        the whole; infinite if they cannot be run. Keeps the latent, the flow's output and the
+        samples for the other checks."""
         try:
             text = self._parts["text"](**self._inputs(self._parts["text"]))
             frames = np.maximum(np.ceil(text["frames"].reshape(-1)), 1).astype(np.int64)
-            rows = np.repeat(np.arange(len(self._ids)), frames)
-            prior = self._prior(len(rows))
+            token_of_frame = np.repeat(np.arange(len(self._ids)), frames)
+            prior = self._prior(len(token_of_frame))
             means = text["mean"][0]
             deviations = np.exp(text["log_deviation"][0]) * np.float32(self._piper.scales[0])
-            self._latent = (means[rows] + deviations[rows] * prior[0].T).T[None]
+            latent = means[token_of_frame] + deviations[token_of_frame] * prior[0].T
+            self._latent = latent.T[None]
             self._z = self._alone("flow", self._latent)
             self._samples = self._alone("decoder", self._z).reshape(-1)
             expected = self._spoken(self._whole, prior)
         except Exception:
             return float("inf")
-        same = len(expected) == len(self._samples) == len(rows) * self._cuts.hop
-        return float(np.abs(expected - self._samples).max()) if same else float("inf")
+        sizes = {len(expected), len(self._samples), len(token_of_frame) * self._cuts.hop}
+        return float(np.abs(expected - self._samples).max()) if len(sizes) == 1 else float("inf")
 
     def _prior(self, frames: int) -> Floats:
-        """(1, C, T) noise."""
+        """Noise of the prior (1, C, T), the same at each call."""
         return np.random.default_rng(1).standard_normal(
             (1, self._cuts.channels, frames), dtype=np.float32
         )
 
     def _spoken(self, whole: OnnxGraph, prior: Floats) -> Floats:
-        """(S,) what the whole makes."""
+        """Samples (S,) of the whole, optimized or not, with this noise."""
         return np.asarray(whole(**self._inputs(whole, prior=prior))["samples"].reshape(-1))
 
     def _rounding(self) -> float:
-        """By how much the whole differs from itself for the order of its sums alone."""
+        """Return how much the whole differs from itself without ONNX Runtime's optimizations, which
+        change only the order of its sums."""
         plain = OnnxGraph(self._model, optimized=False)
         prior = self._prior(self._latent.shape[2])
         return float(np.abs(self._spoken(self._whole, prior) - self._spoken(plain, prior)).max())
 
-    def reaches(self) -> tuple[int, int]:
-        """Frames to the right that make a difference: for the flow by trying, for the decoder by
-        its layers."""
-        shown = self._latent.shape[2] - max(REACHES)
-        latent = self._alone("flow", self._latent[:, :, :shown].copy())
-        off = np.abs(latent - self._z[:, :, :shown]).max(axis=(0, 1))
-        bad = np.flatnonzero(off > TOLERANCE * float(np.abs(self._z).max()) / 8)
-        wanted = shown - int(bad[0]) if len(bad) else 0
-        # One sentence does not show all: two frames more.
-        return (
-            next((reach for reach in REACHES if reach >= wanted), max(REACHES)) + 2,
-            self._decoder_sees,
-        )
+    def right_context(self) -> tuple[int, int]:
+        """Return the frames of right context that influence the flow and the decoder.
 
-    def streamed(self, right: tuple[int, int], size: int = 23) -> None:
-        """VoiceError unless steps of a few frames are the whole."""
+        For the decoder they follow from its layers. The flow is measured: the sentence is cut off,
+        and counted are the frames at its end that change by it."""
+        visible = self._latent.shape[2] - max(REACHES)
+        z = self._alone("flow", self._latent[:, :, :visible].copy())
+        differences = np.abs(z - self._z[:, :, :visible]).max(axis=(0, 1))
+        changed = np.flatnonzero(differences > TOLERANCE * float(np.abs(self._z).max()) / 8)
+        influenced = visible - int(changed[0]) if len(changed) else 0
+        flow = next((reach for reach in REACHES if reach >= influenced), max(REACHES))
+        # Two frames more, as another sentence may need them.
+        return flow + 2, self._decoder_sees
+
+    def check_steps(self, right: tuple[int, int], size: int = 23) -> None:
+        """Raise VoiceError unless steps of ``size`` frames give the same samples as the whole."""
         flow = self._parts["flow"]
         decoder = self._parts["decoder"]
         hop = self._cuts.hop
@@ -331,13 +337,14 @@ class Trial:
         if self._piper.speakers:
             parts.append(np.full((len(latents), 1), self._speaker, np.float32))
         frames = np.concatenate(parts, axis=1)
-        out = list[Floats]()
+        pieces = list[Floats]()
         state = vocoder.initial(0)
-        for at in range(0, len(frames), size):
-            ahead = frames[at + size :][: vocoder.context]
-            ended = at + size >= len(frames)
-            samples, state = vocoder.step(frames[at : at + size], ahead, state, seed=0, ended=ended)
-            out.append(samples)
-        difference = float(np.abs(np.concatenate(out) - self._samples).max())
+        for begin in range(0, len(frames), size):
+            end = begin + size
+            ahead = frames[end:][: vocoder.context]
+            ended = end >= len(frames)
+            samples, state = vocoder.step(frames[begin:end], ahead, state, seed=0, ended=ended)
+            pieces.append(samples)
+        difference = float(np.abs(np.concatenate(pieces) - self._samples).max())
         if difference > TOLERANCE:
             raise self._graph.strange(f"differs in steps by {difference:g}")
