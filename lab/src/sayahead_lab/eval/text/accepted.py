@@ -1,7 +1,8 @@
-"""Accepted readings with choices in braces, and how far what was said is from the nearest of them.
+"""Compares what was said with accepted readings, which are written with choices in braces.
 
-``at {five|oh {five|six}} | by five`` names four readings. They are never listed: a text may have
-millions. Letters, marks and spaces that only part words ("B P", "BP") make no difference.
+``at {five|oh {five|six}} | by five`` stands for four readings. They are never listed, since a text
+may have millions: the tree of choices is walked with a set of positions, or with a row of an edit
+distance. Case, punctuation and spaces between letters ("B P", "BP") make no difference.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ _SAME = {"mr": "mister", "mrs": "missus", "etc": "etcetera", "oh": "o", "okay": 
 _TOKEN = re.compile(r" \| |[{}|]|[^{}|]+?(?= \| |[{}|]|$)")
 
 Node = str | tuple[str, list["Node"]]
-"""Words, or what stands in a row (``all``), or what may stand for each other (``any``)."""
+"""Words, a sequence (``all``) or alternatives (``any``)."""
 State = TypeVar("State")
 
 
 def parse(reading: str) -> Node:
-    """The choices of a reading; ConfigError where a brace is open."""
+    """Parse a reading with choices into a tree. ConfigError if braces do not match."""
     tokens = _TOKEN.findall(_SCALE_AND.sub(r"\1 {and|}", reading))
     tokens.reverse()
     node = _choice(tokens)
@@ -34,74 +35,79 @@ def parse(reading: str) -> Node:
 
 
 def _choice(tokens: list[str]) -> Node:
-    ways: list[list[Node]] = [[]]
+    """Parse alternatives up to a closing brace or the end, by recursive descent. ``tokens`` are in
+    reverse order, and those that belong to it are removed."""
+    alternatives: list[list[Node]] = [[]]
     while tokens and tokens[-1] != "}":
         token = tokens.pop()
         if token.strip() == "|":
-            ways.append([])
+            alternatives.append([])
         elif token == "{":
-            ways[-1].append(_choice(tokens))
+            alternatives[-1].append(_choice(tokens))
             if not tokens:
                 raise ConfigError("A brace is not closed.")
             tokens.pop()
         else:
-            ways[-1].append(token)
-    return ("any", [("all", way) for way in ways])
+            alternatives[-1].append(token)
+    return ("any", [("all", sequence) for sequence in alternatives])
 
 
 def words_of(text: str) -> list[str]:
-    """The words that count; letters that are spelled are one."""
+    """Return the words of a text as they are compared; letters in a row are one word."""
     plain = re.sub("[.-]", " ", text.lower().replace("’", "'"))
     words = [_SAME.get(word, word).replace("'", "") for word in _WORD.findall(plain)]
     return _LETTERS.sub(lambda run: run[0].replace(" ", ""), " ".join(words)).split()
 
 
 def is_accepted(said: str, readings: Node) -> bool:
-    """Whether the letters of what was said are those of a reading."""
+    """Return whether what was said has the letters of one of the readings."""
     letters = "".join(words_of(said))
 
-    def behind(places: frozenset[int], text: str) -> frozenset[int]:
+    def advance(positions: frozenset[int], text: str) -> frozenset[int]:
         wanted = "".join(words_of(text))
         size = len(wanted)
-        return frozenset(at + size for at in places if letters.startswith(wanted, at))
+        return frozenset(start + size for start in positions if letters.startswith(wanted, start))
 
-    return len(letters) in _walk(readings, frozenset({0}), behind, lambda a: frozenset().union(*a))
+    ends = _walk(readings, frozenset({0}), advance, lambda sets: frozenset().union(*sets))
+    return len(letters) in ends
 
 
 def distance(said: str, readings: Node) -> int:
-    """The words that are inserted, deleted or replaced; at least one where it is not accepted."""
+    """Return the smallest edit distance in words to one of the readings: 0 if it is accepted, else
+    at least 1."""
     if is_accepted(said, readings):
         return 0
     words = words_of(said)
 
-    def behind(row: tuple[int, ...], text: str) -> tuple[int, ...]:
+    def advance(row: tuple[int, ...], text: str) -> tuple[int, ...]:
         for wanted in words_of(text):
-            after = [row[0] + 1]
-            for place, word in enumerate(words):
-                replaced = row[place] + (word != wanted)
-                after.append(min(replaced, row[place + 1] + 1, after[-1] + 1))
-            row = tuple(after)
+            next_row = [row[0] + 1]
+            for column, word in enumerate(words):
+                replaced = row[column] + (word != wanted)
+                next_row.append(min(replaced, row[column + 1] + 1, next_row[-1] + 1))
+            row = tuple(next_row)
         return row
 
     def nearest(rows: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
         return tuple(map(min, zip(*rows, strict=True)))
 
     start = tuple(range(len(words) + 1))
-    return max(1, _walk(readings, start, behind, nearest)[-1])
+    return max(1, _walk(readings, start, advance, nearest)[-1])
 
 
 def _walk(
     node: Node,
     state: State,
-    behind: Callable[[State, str], State],
-    joined: Callable[[Sequence[State]], State],
+    advance: Callable[[State, str], State],
+    merge: Callable[[Sequence[State]], State],
 ) -> State:
-    """The state behind a node: texts change it, choices join what their ways lead to."""
+    """Return the state after a node. ``advance``: returns the state after words; ``merge``:
+    combines those after alternatives."""
     if isinstance(node, str):
-        return behind(state, node)
+        return advance(state, node)
     kind, parts = node
     if kind == "any":
-        return joined([_walk(part, state, behind, joined) for part in parts])
+        return merge([_walk(part, state, advance, merge) for part in parts])
     for part in parts:
-        state = _walk(part, state, behind, joined)
+        state = _walk(part, state, advance, merge)
     return state

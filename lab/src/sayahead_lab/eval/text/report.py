@@ -1,4 +1,4 @@
-"""Results of suites of texts: tables and readings as files."""
+"""Writes the results of text suites: tables, and the readings that are wrong."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def score_suites(
     readings: Mapping[str, Path] | None = None,
     sounds: Sequence[str] = (),
 ) -> str:
-    """Score sayahead and others on suites; the tables, which are written to a folder with what is
-    wrong.
+    """Score sayahead and other front ends on the suites in ``folders``; return the tables.
 
-    ``readings``: files of other front ends, each a JSON object of what they say by what is written
-    and the language (``"en\\tDr. Lee"``). ``sounds``: front ends that make phonemes, alone and of
-    sayahead's words."""
+    Writes ``suites.json``, ``suites.md`` and ``wrong.tsv`` to ``out``. ``judged``: verdicts of
+    earlier judgements. ``readings``: by the name of another front end, a JSON file with its reading
+    of each language and text (``"en\\tDr. Lee"``). ``sounds``: names of front ends that are
+    compared by phonemes, which they make of the raw text and of sayahead's words."""
     cases = [case for folder in folders for case in cases_in(folder)]
     known: Judged = read_judged(judged) if judged else {}
     verdicts = judge(cases, fronts.words, known)
@@ -51,7 +51,8 @@ def score_suites(
 def _same_words(
     cases: Sequence[Case], readings: Mapping[str, Path]
 ) -> list[dict[str, str | int | float]]:
-    """How much others say as the suites want it; nobody judged what they say otherwise."""
+    """Count the readings of other front ends that the suites accept. Their other readings were not
+    judged, so some of those may be right as well."""
     rows: list[dict[str, str | int | float]] = []
     for name, path in readings.items():
         try:
@@ -70,8 +71,8 @@ def _same_words(
 
 
 def _same_sounds(cases: Sequence[Case], names: Sequence[str]) -> list[dict[str, str | int | float]]:
-    """How much others make the phonemes that they make of the suites' own readings; so does
-    sayahead with espeak-ng."""
+    """Count, for each front end, the texts of which it makes the same phonemes as of the suite's
+    own reading: on the raw text, and on sayahead's words."""
     rows: list[dict[str, str | int | float]] = []
     for name in names:
         if name not in fronts.PEERS:
@@ -80,21 +81,26 @@ def _same_sounds(cases: Sequence[Case], names: Sequence[str]) -> list[dict[str, 
             )
         make, languages = fronts.PEERS[name]
         sounds = make()
-        own = [case for case in cases if case.language in languages]
-        rows += _shares(name, [(case, fronts.sounds_same(case, sounds)) for case in own], "sounds")
-        ours = [(case, fronts.sounds_same(case, sounds, fronts.said)) for case in own]
-        rows += _shares(f"sayahead, then {name}", ours, "sounds")
+        readable = [case for case in cases if case.language in languages]
+        alone = [(case, fronts.sounds_same(case, sounds)) for case in readable]
+        rows += _shares(name, alone, "sounds")
+        after_sayahead = [
+            (case, fronts.sounds_same(case, sounds, fronts.said)) for case in readable
+        ]
+        rows += _shares(f"sayahead, then {name}", after_sayahead, "sounds")
     return rows
 
 
 def _shares(
     name: str, same: Sequence[tuple[Case, bool]], by: str
 ) -> list[dict[str, str | int | float]]:
+    """Return a row of counts for each suite and language. ``name``: the front end; ``same``: cases,
+    and whether its reading is the same; ``by``: whether words or sounds were compared."""
     counts = Counter[tuple[str, str]]()
-    of = Counter[tuple[str, str]]()
-    for case, alike in same:
-        of[case.suite, case.language] += 1
-        counts[case.suite, case.language] += alike
+    totals = Counter[tuple[str, str]]()
+    for case, is_same in same:
+        totals[case.suite, case.language] += 1
+        counts[case.suite, case.language] += is_same
     return [
         {
             "front": name,
@@ -104,11 +110,12 @@ def _shares(
             "n": n,
             "same": counts[suite, language],
         }
-        for (suite, language), n in sorted(of.items())
+        for (suite, language), n in sorted(totals.items())
     ]
 
 
 def _table(rows: Sequence[Mapping[str, str | int | float]]) -> str:
+    """Return sayahead's verdicts as a table in Markdown."""
     lines = [
         "| suite | language | class | n | same | other convention | wrong | not wrong |",
         "|---|---|---|--:|--:|--:|--:|--:|",
@@ -126,7 +133,7 @@ def _beside(
     rows: Sequence[Mapping[str, str | int | float]],
     others: Sequence[Mapping[str, str | int | float]],
 ) -> str:
-    """What each front end has the same, in percent, by suite and language."""
+    """Return a table of the percentage that each front end has the same, by suite and language."""
     suites = [(str(row["suite"]), str(row["language"])) for row in rows if row["class"] == "all"]
     share = {
         ("sayahead", "words", row["suite"], row["language"]): (

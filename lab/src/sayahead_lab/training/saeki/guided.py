@@ -83,16 +83,20 @@ class Guided(PartlyTrained):
         lengths: Tensor,
         taught: Taught,
     ) -> tuple[TacotronOutput, Tensor, Tensor, Tensor]:
-        """Frames under the pseudo embedding, and embeddings (B, E).
+        """Return the Tacotron's output given the pseudo future, and three context embeddings (B,
+        E).
 
-        Of the pseudo future, of the true one, and of the true one by the network as it was before
-        the fine-tuning."""
+        The embeddings are those of the pseudo future, of the true future, and of the true future by
+        the network before the fine-tuning; only the first has a gradient."""
         encoder = self.tacotron.encoder
-        guessed = self.tacotron.embedding(past, pseudo)
+        pseudo_embedding = self.tacotron.embedding(past, pseudo)
         with torch.no_grad():
-            meant = self.tacotron.embedding(past, future)
-            fixed = self.fixed(encoder(past), past.lengths, encoder(future), future.lengths)
-        return self.tacotron(texts, guessed, frames, lengths, taught), guessed, meant, fixed
+            true_embedding = self.tacotron.embedding(past, future)
+            initial_embedding = self.fixed(
+                encoder(past), past.lengths, encoder(future), future.lengths
+            )
+        output = self.tacotron(texts, pseudo_embedding, frames, lengths, taught)
+        return output, pseudo_embedding, true_embedding, initial_embedding
 
 
 class GuidedTask(SaekiTask):
