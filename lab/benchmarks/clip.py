@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import soundfile
+from sayahead.sound.files import write_wav
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 from sayahead.vocoders.manner import MANNER
@@ -228,6 +229,7 @@ def main() -> None:
     add("--people", type=Path, required=True, help="LibriSpeech's people, a folder each")
     add("--family", type=Path, help="the family's folder (default: the installed one)")
     add("--setting", action="append", default=[], help="near=1,rounds=4; manner=0: only the pitch")
+    add("--sounds", type=Path, help="folder for the clips, the voices and a page of both")
     arguments = parser.parse_args()
     studio = Studio(arguments.family or installed_voices()["family"])
     judges = Judges.of(arguments)
@@ -240,8 +242,38 @@ def main() -> None:
             heard = judged(sounds, texts, person, judges)
             rows.append({**person.about, "setting": label, **about, **heard})
             print(json.dumps(rows[-1]), flush=True)
+            if arguments.sounds:
+                write_sounds(arguments.sounds, rows[-1], person, sounds)
         keep_figures({"rows": rows, "summary": summary(rows)}, arguments.out)
+    if arguments.sounds:
+        (arguments.sounds / "index.html").write_text(page(rows), encoding="utf-8")
     print(json.dumps(summary(rows), indent=1))
+
+
+def write_sounds(folder: Path, row: dict[str, Any], person: Person, sounds: list[Floats]) -> None:
+    """A person's clip, and the sentences of one of the voices one after the other, as loud."""
+    for label, parts in (("clip", [person.clip.samples]), (row["setting"], sounds)):
+        whole = np.concatenate([np.pad(part, (0, RATE // 3)) for part in parts])
+        level = max(float(np.sqrt(np.mean(np.square(whole)))), 1e-6)
+        sound = np.clip(whole * np.float32(0.05 / level), -1, 1)
+        write_wav(folder / label / f"{row['person']}.wav", sound, RATE)
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """HTML: each person's clip and voice side by side, with similarity and opinion."""
+    lines = [
+        "<!doctype html><meta charset=utf-8><title>Clips and their voices</title>",
+        "<p>Recordings: LibriSpeech, CC BY 4.0. Similarity and predicted opinion of each voice.",
+        "<table><tr><th>person<th>clip<th>voice<th>setting<th>similarity<th>opinion",
+    ]
+    for row in rows:
+        players = [
+            f'<td><audio controls preload=none src="{label}/{row["person"]}.wav"></audio>'
+            for label in ("clip", row["setting"])
+        ]
+        figures = f"<td>{row['setting']}<td>{row['similarity']:.2f}<td>{row['opinion']:.2f}"
+        lines.append(f"<tr><th>{row['person']}{''.join(players)}{figures}")
+    return "\n".join([*lines, "</table>", ""])
 
 
 def voices_of(
