@@ -246,7 +246,7 @@ def main() -> None:
                 write_sounds(arguments.sounds, rows[-1], person, sounds)
         keep_figures({"rows": rows, "summary": summary(rows)}, arguments.out)
     if arguments.sounds:
-        (arguments.sounds / "index.html").write_text(page(rows), encoding="utf-8")
+        (arguments.sounds / "index.html").write_text(page(rows))
     print(json.dumps(summary(rows), indent=1))
 
 
@@ -254,9 +254,8 @@ def write_sounds(folder: Path, row: dict[str, Any], person: Person, sounds: list
     """A person's clip, and the sentences of one of the voices one after the other, as loud."""
     for label, parts in (("clip", [person.clip.samples]), (row["setting"], sounds)):
         whole = np.concatenate([np.pad(part, (0, RATE // 3)) for part in parts])
-        level = max(float(np.sqrt(np.mean(np.square(whole)))), 1e-6)
-        sound = np.clip(whole * np.float32(0.05 / level), -1, 1)
-        write_wav(folder / label / f"{row['person']}.wav", sound, RATE)
+        level = np.sqrt(np.mean(np.square(whole)))
+        write_wav(folder / label / f"{row['person']}.wav", whole * (0.05 / level), RATE)
 
 
 def page(rows: list[dict[str, Any]]) -> str:
