@@ -79,7 +79,7 @@ def test_who_is_slow_is_waited_for_where_nobody_is_quick(monkeypatch: pytest.Mon
         assert asyncio.run(spoken(running.ws, other.ws)) > 0.2
 
 
-@pytest.mark.parametrize(("what", "value"), [("late", True), ("most", 0)])
+@pytest.mark.parametrize(("what", "value"), [("late", True), ("capacity", 0)])
 @pytest.mark.parametrize("secret", [None, "shared-by-both"])
 def test_who_has_begun_elsewhere_is_let_in_where_others_are_late(
     monkeypatch: pytest.MonkeyPatch, what: str, value: int, secret: str | None

@@ -16,7 +16,7 @@ import numpy as np
 from sayahead.errors import ConfigError
 from sayahead.text.saying.english.phonemizer import PAUSES
 
-from sayahead_lab.eval.measures.intervals import Interval
+from sayahead_lab.eval.measures.intervals import ConfidenceInterval
 from sayahead_lab.results import table, tell
 from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.alignment import LEAST, load_aligner
@@ -77,10 +77,13 @@ def main() -> None:
     both = [np.concatenate(parts) for parts in zip(*found.values(), strict=True)]
     rows = [row(name or "the corpus", *errors) for name, errors in found.items()]
     recordings = [
-        [f"{len(right)} recordings with their own texts", f"{Interval.spread(right):.2f}"],
+        [
+            f"{len(right)} recordings with their own texts",
+            f"{ConfidenceInterval.spread(right):.2f}",
+        ],
         [
             f"with another's text ({len(wrong)} that are long enough)",
-            f"{Interval.spread(wrong):.2f}",
+            f"{ConfidenceInterval.spread(wrong):.2f}",
         ],
         ["least score that is taken", f"{LEAST:.2f}"],
     ]

@@ -25,7 +25,7 @@ from sayahead.config import from_mapping
 from sayahead_lab.eval.experiment.conditions import load_matrix, recorded_condition
 from sayahead_lab.eval.measures.intervals import (
     ROUNDS,
-    Interval,
+    ConfidenceInterval,
     estimate,
     nested_weights,
     quotient,
@@ -102,7 +102,7 @@ class Claim:
 class Found:
     """What a statistic found."""
 
-    interval: Interval
+    interval: ConfidenceInterval
     """The figure that is judged."""
     values: Sequence[Any]
     """What the claim's ``form`` is filled with."""
@@ -121,13 +121,13 @@ def loaded(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
 
 
-def cell(file: str, condition: str, column: str) -> Interval:
+def cell(file: str, condition: str, column: str) -> ConfidenceInterval:
     """A column of a report's table with its interval; the value thrice where it has none."""
     row = read_csv(RESULTS / file)[condition]
     value, low, high = (
         float(row.get(column + end) or row[column]) for end in ("", " low", " high")
     )
-    return Interval(value, low, high)
+    return ConfidenceInterval(value, low, high)
 
 
 def half_widths(file: str, column: str, row: str, against: str) -> dict[str, float]:
@@ -147,7 +147,7 @@ def half_widths(file: str, column: str, row: str, against: str) -> dict[str, flo
     return widths
 
 
-def nested(values: Mapping[str, float], half_width: float) -> Interval:
+def nested(values: Mapping[str, float], half_width: float) -> ConfidenceInterval:
     """The mean of trainings with an interval that draws speakers, then seeds, then sentences.
 
     The sentences' part is normal, with the half width of their own interval: results from before
@@ -158,7 +158,7 @@ def nested(values: Mapping[str, float], half_width: float) -> Interval:
     means = weights @ np.array(list(values.values())) / weights.sum(axis=1)
     drawn = means + np.random.default_rng(3).normal(0.0, half_width / 1.96, ROUNDS)
     low, high = np.percentile(drawn, (2.5, 97.5))
-    return Interval(statistics.fmean(values.values()), float(low), float(high))
+    return ConfidenceInterval(statistics.fmean(values.values()), float(low), float(high))
 
 
 def per_speaker(names: Sequence[str]) -> tuple[int, str]:
@@ -209,13 +209,13 @@ def failing(claim: Claim) -> Found:
     """The share of a row's segments that fail, in per cent, over sentences."""
     sums = np.array(loaded(claim.file)[claim.rows[0]][claim.column], np.float64) * (100, 1)
     share = estimate(sums, quotient)
-    one = Interval(share.value, share.low, share.high)
+    one = ConfidenceInterval(share.value, share.low, share.high)
     return Found(one, [f"{one:.1f}"])
 
 
-def of(figures: Mapping[str, Any]) -> Interval:
+def of(figures: Mapping[str, Any]) -> ConfidenceInterval:
     """The interval that a results file names."""
-    return Interval(*(figures[part] for part in ("value", "low", "high")))
+    return ConfidenceInterval(*(figures[part] for part in ("value", "low", "high")))
 
 
 def seeds_less(claim: Claim) -> Found:
@@ -268,7 +268,7 @@ def slope(claim: Claim) -> Found:
 def least(claim: Claim) -> Found:
     """The least of a column over rows."""
     value = min(cell(claim.file, row, claim.column).value for row in claim.rows)
-    return Found(Interval(value, value, value), [f"{value:.2f}"])
+    return Found(ConfidenceInterval(value, value, value), [f"{value:.2f}"])
 
 
 def most(claim: Claim) -> Found:
@@ -279,7 +279,8 @@ def most(claim: Claim) -> Found:
         for place in ("first", "second", "third", "last but one", "last")
     ]
     return Found(
-        Interval(max(found), max(found), max(found)), [f"{min(found):.1f}", f"{max(found):.1f}"]
+        ConfidenceInterval(max(found), max(found), max(found)),
+        [f"{min(found):.1f}", f"{max(found):.1f}"],
     )
 
 
@@ -299,7 +300,7 @@ def cosine_gain(claim: Claim) -> Found:
     networks = loaded(claim.file)["networks"]
     before, after = (networks[name][claim.column]["steps"] for name in claim.rows)
     rises = [
-        Interval(new[0] - old[0], new[1] - old[2], new[2] - old[1])
+        ConfidenceInterval(new[0] - old[0], new[1] - old[2], new[2] - old[1])
         for old, new in zip(before, after, strict=True)
     ]
     later = min(rises[2:], key=lambda rise: rise.low)
@@ -310,7 +311,7 @@ def cosine_gain(claim: Claim) -> Found:
 
 def cosine_control(claim: Claim) -> Found:
     """How much nearer a language model's words come than as many random ones."""
-    one = Interval(
+    one = ConfidenceInterval(
         *loaded(claim.file)["networks"][claim.rows[0]][claim.column]["more than the control"]
     )
     return Found(one, [f"{one:+.3f}"])
@@ -320,7 +321,7 @@ def cosine_first(claim: Claim) -> Found:
     """The cosine of the first step less the greatest of all others."""
     first, *others = loaded(claim.file)["networks"][claim.rows[0]][claim.column]["steps"]
     highest = max(others, key=lambda one: one[0])
-    one = Interval(first[0] - highest[0], first[1] - highest[2], first[2] - highest[1])
+    one = ConfidenceInterval(first[0] - highest[0], first[1] - highest[2], first[2] - highest[1])
     return Found(
         one, [f"{first[0]:.2f}", f"{min(one[0] for one in others):.2f} to {highest[0]:.2f}"]
     )
@@ -333,14 +334,14 @@ def followed(claim: Claim) -> Found:
     The interval is as wide as both can be: the two are of the same texts."""
     kept = loaded(claim.file)
     one, other = (
-        Interval(
+        ConfidenceInterval(
             *(kept["networks"][name][claim.column] if claim.column else kept["students"][name])[
                 "mean"
             ]
         )
         for name in claim.rows
     )
-    apart = Interval(one.value - other.value, one.low - other.high, one.high - other.low)
+    apart = ConfidenceInterval(one.value - other.value, one.low - other.high, one.high - other.low)
     return Found(apart, [f"{one.value:.3f}", f"{other.value:.3f}"])
 
 
@@ -353,7 +354,7 @@ def spread(claim: Claim) -> Found:
     seeds = max(max(values) - min(values) for values in each)
     told = ", ".join(f"{mean:.3f}" for mean in means)
     return Found(
-        Interval(apart, apart, apart),
+        ConfidenceInterval(apart, apart, apart),
         [told, f"{seeds:.3f}"],
         {"seeds": seeds},
         seeds=str(len(each[0])),
@@ -366,7 +367,7 @@ def falling(claim: Claim) -> Found:
     each = [found[row][claim.column] for row in claim.rows]
     apart = max(max(values) for values in each[1:]) - min(each[0])
     told = ", ".join(f"{statistics.fmean(values):.2f}" for values in each)
-    return Found(Interval(apart, apart, apart), [told], seeds=str(len(each[0])))
+    return Found(ConfidenceInterval(apart, apart, apart), [told], seeds=str(len(each[0])))
 
 
 def times(claim: Claim) -> Found:
@@ -380,7 +381,7 @@ def times(claim: Claim) -> Found:
         f"{fast['ms_a_step']:.0f}",
         f"{slow['ms_a_step']:.0f}",
     ]
-    return Found(Interval(step, step, step), values)
+    return Found(ConfidenceInterval(step, step, step), values)
 
 
 STATISTICS: dict[str, Callable[[Claim], Found]] = {

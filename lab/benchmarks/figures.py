@@ -25,7 +25,7 @@ from typing import Any
 import claims
 from sayahead.config import from_mapping
 
-from sayahead_lab.eval.measures.intervals import Interval
+from sayahead_lab.eval.measures.intervals import ConfidenceInterval
 from sayahead_lab.eval.report.tables import read_csv
 from sayahead_lab.results import Rows, options, table
 
@@ -132,7 +132,7 @@ class Report:
         parts = [rows[name].get(column + part, "") for part in ("", " low", " high")]
         if not parts[0]:
             return "–"
-        return f"{Interval(*(float(part or 'nan') for part in parts)):.{digits}f}"
+        return f"{ConfidenceInterval(*(float(part or 'nan') for part in parts)):.{digits}f}"
 
 
 def read_table(folder: str, file: str) -> dict[str, dict[str, str]]:

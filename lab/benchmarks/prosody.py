@@ -19,7 +19,7 @@ from sayahead.config import from_mapping
 from sayahead.research import WaitAll
 
 from sayahead_lab.eval.experiment.conditions import Condition, choices
-from sayahead_lab.eval.measures.intervals import Interval
+from sayahead_lab.eval.measures.intervals import ConfidenceInterval
 from sayahead_lab.eval.measures.prosody import Deviation, Recording, differences, prosody, recorded
 from sayahead_lab.results import Rows, options, table, tell
 from sayahead_lab.scripts import texts_at
@@ -30,7 +30,9 @@ LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 
 def figure(found: Deviation) -> str:
     """A mean absolute deviation with its interval, and the bias."""
-    return f"{Interval(found.mean_absolute, found.low, found.high):.1f}, {found.mean:+.1f}"
+    return (
+        f"{ConfidenceInterval(found.mean_absolute, found.low, found.high):.1f}, {found.mean:+.1f}"
+    )
 
 
 def main() -> None:

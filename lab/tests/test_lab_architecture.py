@@ -20,6 +20,7 @@ LEVELS = {
     "overrides": 0,
     "named": 0,
     "piper_catalogue": 0,
+    "results": 1,
     "cluster": 1,
     "eval": 2,
     "training": 3,

@@ -16,7 +16,13 @@ import numpy as np
 from conditions import CLOCKS, Condition, conditions, file_of
 from numpy.typing import NDArray
 
-from sayahead_lab.eval.measures.intervals import Interval, estimate, interval, quotient, resampled
+from sayahead_lab.eval.measures.intervals import (
+    ConfidenceInterval,
+    estimate,
+    interval,
+    quotient,
+    resampled,
+)
 from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save
 from sayahead_lab.results import Rows, options, publish, table
 
@@ -145,8 +151,8 @@ def lines_of(clock: str, rows: Sequence[dict[str, Any]]) -> list[str]:
         gain = "–"
         if "beyond_fixed" in row:
             found = row["beyond_fixed"]
-            gain = f"{Interval(-found['value'], -found['high'], -found['low']):.3f}"
-        spans = (f"{Interval(*row[name]):.2f}" for name in ("lag_s", "distance"))
+            gain = f"{ConfidenceInterval(-found['value'], -found['high'], -found['low']):.3f}"
+        spans = (f"{ConfidenceInterval(*row[name]):.2f}" for name in ("lag_s", "distance"))
         figures = [f"{row['duration_ms']:.1f}", f"{row['pitch_cents']:.0f}"]
         cells.append([row["name"], *spans, gain, *figures, f"{row['stall_s']:.2f}"])
     return [f"### {clock}", "", *table(HEADING, cells), ""]

@@ -22,7 +22,7 @@ from sayahead_lab.eval.experiment.folder import read_experiment
 from sayahead_lab.eval.listening.quality import TRAINED, Row, Sums
 from sayahead_lab.eval.listening.score import read_rows
 from sayahead_lab.eval.measures.intervals import (
-    Interval,
+    ConfidenceInterval,
     Values,
     difference_trained,
     estimate_trained,
@@ -87,7 +87,7 @@ def compared(
         cells = [
             key,
             str(len(group)),
-            f"{Interval.spread(list(paths.values())):.3f}" if paths else "–",
+            f"{ConfidenceInterval.spread(list(paths.values())):.3f}" if paths else "–",
         ]
         figures[key] = {"d_T": paths}
         for title in measures:
@@ -95,7 +95,7 @@ def compared(
             whole = estimate_trained(made[key, title], quotient)
             own = [float(quotient(seed.sum(0))) for seed in made[key, title]]
             cells.append(f"{whole:.{digits}f}")
-            cells += [f"{Interval.spread(own):.{digits}f}"] if title == "WER, %" else []
+            cells += [f"{ConfidenceInterval.spread(own):.{digits}f}"] if title == "WER, %" else []
             figures[key][title] = {
                 "value": whole.value,
                 "low": whole.low,

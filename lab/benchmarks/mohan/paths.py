@@ -24,7 +24,7 @@ from sayahead.errors import ConfigError
 from sayahead.text import Speller
 from sayahead.types import Ids
 
-from sayahead_lab.eval.measures.intervals import Interval, estimate, quotient
+from sayahead_lab.eval.measures.intervals import ConfidenceInterval, estimate, quotient
 from sayahead_lab.eval.report.attention import policy_over_alignment
 from sayahead_lab.eval.report.drawing import COLOURS, canvas, legend, save
 from sayahead_lab.results import options, publish, table
@@ -266,7 +266,7 @@ def joint_table(rows: Mapping[str, Any]) -> list[str]:
 
 def joint_text(cell: Mapping[str, Any]) -> str:
     """Characters read ahead with their interval, and the share of letters seen."""
-    return f"{Interval(**cell['ahead']):.1f}, {100 * cell['seen']['value']:.0f} %"
+    return f"{ConfidenceInterval(**cell['ahead']):.1f}, {100 * cell['seen']['value']:.0f} %"
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:

@@ -22,7 +22,7 @@ from sayahead.text import front_end
 
 from sayahead_lab.eval.experiment.folder import read_experiment
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
-from sayahead_lab.eval.measures.intervals import Interval, estimate, quotient
+from sayahead_lab.eval.measures.intervals import ConfidenceInterval, estimate, quotient
 from sayahead_lab.eval.measures.latency import audible_words, stalls_s, word_lags_s
 from sayahead_lab.eval.measures.statistics import regress
 from sayahead_lab.results import Rows, options, table, tell
@@ -99,7 +99,7 @@ def quality_rows(out: Path, about: dict[str, Any]) -> Rows:
             if value is None or (part == "against" and name == about["conditions"][0]):
                 row.append("–")
                 continue
-            row.append(f"{Interval(value['value'], value['low'], value['high']):.3f}")
+            row.append(f"{ConfidenceInterval(value['value'], value['low'], value['high']):.3f}")
         rows.append(row)
     return rows
 

@@ -36,7 +36,13 @@ from sayahead.types import Word
 from torch import Tensor
 from torch.nn import functional
 
-from sayahead_lab.eval.measures.intervals import Estimate, Interval, difference, estimate, quotient
+from sayahead_lab.eval.measures.intervals import (
+    ConfidenceInterval,
+    Estimate,
+    difference,
+    estimate,
+    quotient,
+)
 from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save, whole_steps
 from sayahead_lab.results import Rows, options, publish, table
 from sayahead_lab.training.corpus.segments import SegmentCutter
@@ -299,8 +305,8 @@ def by_step(rows: dict[str, Any], title: str, control: str) -> list[str]:
             [
                 name,
                 *([f"{found['words']:.1f}"] if "words" in found else []),
-                f"{Interval(*found['mean']):.3f}",
-                f"{Interval(*more):+.3f}" if more else "–",
+                f"{ConfidenceInterval(*found['mean']):.3f}",
+                f"{ConfidenceInterval(*more):+.3f}" if more else "–",
                 *(f"{step[0]:.2f}" for step in found["steps"]),
             ]
         )

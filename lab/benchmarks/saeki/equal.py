@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sayahead_lab.eval.measures.intervals import Interval
+from sayahead_lab.eval.measures.intervals import ConfidenceInterval
 from sayahead_lab.results import Rows, options, publish, table
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.saved_run import load_trained
@@ -100,7 +100,7 @@ def seeds_table(made: dict[str, Any]) -> list[str]:
     """All figures: means over seeds, the least and the greatest."""
     rows = Rows()
     for title, found in made.items():
-        cells = [f"{Interval.spread(found[one]):.4f}" for one in ("cosine", "target")]
+        cells = [f"{ConfidenceInterval.spread(found[one]):.4f}" for one in ("cosine", "target")]
         seeds = "" if title in (TEACHER, MEAN) else str(len(found["cosine"]))
         rows.append([title, seeds, *cells])
     return table("after 1,000 steps|seeds|cosine with the teacher|error of frames", rows)

@@ -135,7 +135,7 @@ def test_results_of_other_conditions_than_today_s_are_no_test(claims: Any, resul
 def test_verdicts_follow_from_intervals(
     claims: Any, rule: str, interval: tuple[float, float, float], limit: float, expected: str
 ) -> None:
-    found = claims.Found(claims.Interval(*interval), [])
+    found = claims.Found(claims.ConfidenceInterval(*interval), [])
     assert claims.RULES[rule](found, limit) == getattr(claims, expected)
 
 
@@ -146,7 +146,7 @@ def test_verdicts_follow_from_intervals(
 def test_a_third_of_the_paper_s_repair_is_asked(
     claims: Any, interval: Any, failing: float, expected: str
 ) -> None:
-    found = claims.Found(claims.Interval(*interval), [], {"reference": failing})
+    found = claims.Found(claims.ConfidenceInterval(*interval), [], {"reference": failing})
     assert claims.RULES["repaired"](found, 1 / 3) == getattr(claims, expected)
 
 
@@ -186,7 +186,7 @@ def test_few_speakers_are_said_in_the_row(claims: Any) -> None:
     claim = claims.read_claims()[0]
     cells = [
         claims.counted(
-            dataclasses.replace(claim, speakers=number), claims.Found(claims.Interval(0, 0, 0), [])
+            dataclasses.replace(claim, speakers=number), claims.Found(claims.ConfidenceInterval(0, 0, 0), [])
         )
         for number in (1, 3, 4)
     ]

@@ -189,7 +189,10 @@ class Model:
 
 def right_share(examples: Sequence[Example], model: Chooser) -> float:
     """How many of the examples are read right, 0 to 1."""
-    right = sum(model.reading(each.word, each.features) == each.reading for each in examples)
+    right = sum(
+        model.reading(each.word, each.features) == model.readings[each.word][each.reading]
+        for each in examples
+    )
     return right / len(examples)
 
 

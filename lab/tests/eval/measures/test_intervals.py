@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sayahead_lab.eval.measures.intervals import (
-    Interval,
+    ConfidenceInterval,
     Values,
     difference,
     difference_trained,
@@ -71,8 +71,8 @@ def test_rates_that_differ_everywhere_are_told_apart_with_unequal_denominators()
 
 
 def test_an_interval_is_written_in_one_form() -> None:
-    one = Interval(0.5, 0.25, 0.75)
+    one = ConfidenceInterval(0.5, 0.25, 0.75)
     assert f"{one:.2f}" == "0.50 (0.25 to 0.75)"
     assert f"{one.times(100):+.0f}" == "+50 (+25 to +75)"
-    assert f"{Interval.spread([1.0, 3.0]):.1f}" == "2.0 (1.0 to 3.0)"
-    assert f"{Interval.spread([1.0]):.1f}" == "1.0"
+    assert f"{ConfidenceInterval.spread([1.0, 3.0]):.1f}" == "2.0 (1.0 to 3.0)"
+    assert f"{ConfidenceInterval.spread([1.0]):.1f}" == "1.0"

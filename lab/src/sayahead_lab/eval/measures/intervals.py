@@ -27,7 +27,7 @@ Figure = Callable[[Values], Values]
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class ConfidenceInterval:
     """A figure with its 95 % interval (nan where there is none)."""
 
     value: float
@@ -38,10 +38,10 @@ class Interval:
     """Upper end."""
 
     @classmethod
-    def spread(cls, values: Sequence[float]) -> Interval:
+    def spread(cls, values: Sequence[float]) -> ConfidenceInterval:
         """The mean of values, with the least and the greatest of several."""
         ends = (min(values), max(values)) if len(values) > 1 else (math.nan, math.nan)
-        return Interval(float(np.mean(values)), *ends)
+        return ConfidenceInterval(float(np.mean(values)), *ends)
 
     def __format__(self, spec: str) -> str:
         """The figure and the ends of its interval, each in the same form: ``f"{one:+.2f}"``."""
@@ -50,13 +50,13 @@ class Interval:
             return number
         return f"{number} ({self.low:{spec}} to {self.high:{spec}})"
 
-    def times(self, factor: float) -> Interval:
+    def times(self, factor: float) -> ConfidenceInterval:
         """The same in another unit."""
-        return Interval(factor * self.value, factor * self.low, factor * self.high)
+        return ConfidenceInterval(factor * self.value, factor * self.low, factor * self.high)
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate(Interval):
+class Estimate(ConfidenceInterval):
     """A figure with its 95 % interval over sentences (nan for fewer than two sentences)."""
 
     sentences: int
