@@ -184,11 +184,9 @@ def test_the_results_behind_every_claim_have_their_command(claims: Any) -> None:
 
 def test_few_speakers_are_said_in_the_row(claims: Any) -> None:
     claim = claims.read_claims()[0]
+    found = claims.Found(claims.ConfidenceInterval(0, 0, 0), [])
     cells = [
-        claims.counted(
-            dataclasses.replace(claim, speakers=number), claims.Found(claims.ConfidenceInterval(0, 0, 0), [])
-        )
-        for number in (1, 3, 4)
+        claims.counted(dataclasses.replace(claim, speakers=number), found) for number in (1, 3, 4)
     ]
     assert cells == ["1 (this one) x 1", "3 (these) x 1", "4 x 1"]
 
