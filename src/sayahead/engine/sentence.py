@@ -144,7 +144,8 @@ def opening_of(word: Word, source: Source | None) -> str:
     if source is None or word.ends or word.continues:
         return ""
     after = source(word.end, word.end + MAX_OPENING)
-    return _LETTERS.match(after.lstrip())[0] if after[:1].isspace() else ""  # type: ignore[index]
+    letters = _LETTERS.match(after.lstrip()) if after[:1].isspace() else None
+    return letters[0] if letters else ""
 
 
 def rest_of(continues: bool, pending: Iterable[Word]) -> tuple[list[Word], bool]:

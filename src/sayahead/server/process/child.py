@@ -56,7 +56,9 @@ class Child(Siblings):
         """``door``: receives connections, each with its address; ``line``: carries messages;
         ``numbers``: the port of each address. The rest is that of ``Siblings``."""
         super().__init__(*arguments, **options)
-        self._door, self._line, self._numbers = door, line, numbers
+        self._door = door
+        self._line = line
+        self._numbers = numbers
         self._makers = dict[str, Callable[[], asyncio.BaseProtocol]]()
         self._writer: asyncio.StreamWriter | None = None
         self._open_questions = dict[int, asyncio.Future[list[Any]]]()
