@@ -8,11 +8,13 @@ import time
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from sayahead.engine.stages import Vocoder
 from sayahead.sound.loudness import loudness
-from sayahead.types import subtags
+from sayahead.types import Floats, subtags
 from sayahead.voice import Voice
 
 TARGET_LUFS = -26.0
@@ -83,3 +85,17 @@ def kept(folder: Path) -> Measured | None:
         return Measured(**json.loads((folder / FILE).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
+
+
+def samples_in_steps(vocoder: Vocoder[Any], frames: Floats, size: int) -> Floats:
+    """Return the samples (S,) of frames (T, C) that a vocoder gets ``size`` at a time, each time
+    with the right context that it asks for: they must be those of all frames at once."""
+    state = vocoder.initial(0)
+    steps = list[Floats]()
+    for begin in range(0, len(frames), size):
+        end = begin + size
+        right = frames[end:][: vocoder.context]
+        ended = end >= len(frames)
+        samples, state = vocoder.step(frames[begin:end], right, state, seed=0, ended=ended)
+        steps.append(samples)
+    return np.concatenate(steps)

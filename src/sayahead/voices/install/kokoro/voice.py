@@ -30,7 +30,7 @@ from sayahead.voices.install.kokoro.files import ACCENTS, POOR, Files, read_file
 from sayahead.voices.install.kokoro.networks import PROSODY_RIGHT, RIGHT
 from sayahead.voices.install.kokoro.parts import Parts, StyleMeasures, averaged, places
 from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, read_graph
-from sayahead.voices.install.trial import samples
+from sayahead.voices.install.trial import samples, samples_in_steps
 from sayahead.voices.write import write_voice
 
 log = logging.getLogger("sayahead")
@@ -241,15 +241,7 @@ def check_steps(folder: Path, ids: Ids, sizes: Sequence[int] = (9, 23)) -> None:
     frames = acoustic.step(segment, acoustic.initial(), Rendering(), hold_back=0)[0].final
     whole = vocoder.step(frames, frames[:0], vocoder.initial(0), seed=0, ended=True)[0]
     for size in sizes:
-        state = vocoder.initial(0)
-        pieces = list[Floats]()
-        for begin in range(0, len(frames), size):
-            end = begin + size
-            right = frames[end:][: vocoder.context]
-            ended = end >= len(frames)
-            samples, state = vocoder.step(frames[begin:end], right, state, seed=0, ended=ended)
-            pieces.append(samples)
-        difference = float(np.abs(np.concatenate(pieces) - whole).max())
+        difference = float(np.abs(samples_in_steps(vocoder, frames, size) - whole).max())
         if not difference < STEP_TOLERANCE:
             raise VoiceError(
                 f"Kokoro's parts differ in steps by {difference:g} from what they make at once."

@@ -24,6 +24,7 @@ from sayahead.voices.install.onnx.simplify import with_norms, with_plain_shapes
 from sayahead.voices.install.onnx.splines import with_short_splines
 from sayahead.voices.install.onnx.stateful_conv import rows_needed, with_caches
 from sayahead.voices.install.piper import BEGIN, END, PAD, PiperConfig, read_piper
+from sayahead.voices.install.trial import samples_in_steps
 from sayahead.voices.install.vits.cuts import Cuts, cut, find_cuts, ids_and_lengths
 from sayahead.voices.write import write_voice
 
@@ -337,14 +338,7 @@ class Trial:
         if self._piper.speakers:
             parts.append(np.full((len(latents), 1), self._speaker, np.float32))
         frames = np.concatenate(parts, axis=1)
-        pieces = list[Floats]()
-        state = vocoder.initial(0)
-        for begin in range(0, len(frames), size):
-            end = begin + size
-            ahead = frames[end:][: vocoder.context]
-            ended = end >= len(frames)
-            samples, state = vocoder.step(frames[begin:end], ahead, state, seed=0, ended=ended)
-            pieces.append(samples)
-        difference = float(np.abs(np.concatenate(pieces) - self._samples).max())
+        samples = samples_in_steps(vocoder, frames, size)
+        difference = float(np.abs(samples - self._samples).max())
         if difference > TOLERANCE:
             raise self._graph.strange(f"differs in steps by {difference:g}")
