@@ -58,6 +58,8 @@ class Need:
     """Keys that lead to the value in JSON; row and column in CSV."""
     at_least: float = float("-inf")
     """Least value."""
+    at_most: float = float("inf")
+    """Greatest value."""
     experiment: str = ""
     """An experiment whose conditions ``at`` must be those of today's file."""
 
@@ -508,7 +510,7 @@ def met(need: Need) -> bool:
         if need.file.endswith(".csv")
         else within(loaded(need.file), need.at)
     )
-    return value >= need.at_least
+    return need.at_least <= value <= need.at_most
 
 
 def as_measured(need: Need) -> bool:
