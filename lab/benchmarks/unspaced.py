@@ -14,8 +14,8 @@ is read by the language's own front end, and its syllables (of Mandarin with the
 Japanese kana) are compared with those of the text; of languages whose words have spaces, its
 letters. Of Hindi, which Whisper's small models write in Urdu's letters, consonants are compared,
 without aspiration: Urdu has no short vowels, and other letters for some sounds; its figures are
-written out, since Urdu's are other words. Sounds that are in FOLDER are not made again; the table
-is written after each sentence.
+written out, since Urdu's are other words. What is in FOLDER is not made or heard again; the table
+is written after each sentence, its intervals are of 95 %.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import argparse
 import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +46,7 @@ from sayahead_lab.eval.listening.listeners import (
     load_whisper,
 )
 from sayahead_lab.eval.measures.word_errors import distance
-from sayahead_lab.results import keep, options, table, tell
+from sayahead_lab.results import keep, keep_figures, options, table, tell
 from sayahead_lab.training.corpus.teacher import split
 
 POLICIES = {"whole": "wait-all", "k = 1": "lookahead:k=1"}
@@ -56,20 +55,11 @@ VOICE = Path(__file__).parents[2] / "src/sayahead/voices/heart/voice.json"
 """A voice with Kokoro's phonemes."""
 
 
-@dataclass(slots=True)
-class Arrival:
-    """A word, and how many characters of the text were there when it was final."""
-
-    word: Word
-    seen: int
-
-
-def arrivals(normalizer: Normalizer, text: str) -> list[Arrival]:
-    """The words of a text that comes character by character."""
-    found = [
-        Arrival(word, seen) for seen, char in enumerate(text, 1) for word in normalizer.push(char)
-    ]
-    return found + [Arrival(word, len(text)) for word in normalizer.flush()]
+def arrivals(normalizer: Normalizer, text: str) -> list[tuple[Word, int]]:
+    """The words of a text that comes character by character, and how many characters were there
+    when each was final."""
+    found = [(word, seen) for seen, char in enumerate(text, 1) for word in normalizer.push(char)]
+    return found + [(word, len(text)) for word in normalizer.flush()]
 
 
 def read(language: str) -> list[str]:
@@ -83,10 +73,10 @@ def read(language: str) -> list[str]:
     total = wrong = 0
     for text in sentences("unspaced", language):
         came = arrivals(front.normalizer(), text)
-        late += [one.seen - one.word.end for one in came]
-        lengths += [one.word.end - one.word.start for one in came]
-        first.append(came[0].seen if came[0].word.ends else came[min(1, len(came) - 1)].seen)
-        for words in split([one.word for one in came]):
+        late += [seen - word.end for word, seen in came]
+        lengths += [word.end - word.start for word, _ in came]
+        first.append(came[0][1] if came[0][0].ends else came[min(1, len(came) - 1)][1])
+        for words in split([word for word, _ in came]):
             whole = phonemizer.phonemize(words, left=[])
             for place, expected in enumerate(whole):
                 left = [word.text for word in words[:place]]
@@ -112,15 +102,6 @@ def spread(values: Sequence[float]) -> list[str]:
     """Mean, median, 95th percentile and maximum."""
     middle, high = np.percentile(values, [50, 95])
     return [f"{np.mean(values):.2f}", f"{middle:.0f}", f"{high:.0f}", f"{max(values):.0f}"]
-
-
-@dataclass(slots=True)
-class Heard:
-    """What the listeners make of a condition."""
-
-    errors: list[int]
-    syllables: list[int]
-    opinion: list[float]
 
 
 def syllables(language: str, text: str, *, is_heard: bool = False) -> list[str]:
@@ -167,41 +148,56 @@ def recognizer(whisper: Path, language: str) -> SpeechRecogniser:
     return load_whisper(whisper, threads=1, language=told, figures=language not in HEARD_AS)
 
 
+opinion = functools.cache(load_distillmos)
+
+
+def listened(sound: Floats, language: str, whisper: Path, notes: Path) -> tuple[str, float]:
+    """What Whisper hears and what DistillMOS says of a sound, from the file that has them, or
+    now."""
+    if not notes.is_file():
+        heard = at_16khz(sound, RATE)
+        keep_figures([recognizer(whisper, language)(heard), opinion()(heard)], notes)
+    text, rating = json.loads(notes.read_text(encoding="utf-8"))
+    return text, rating
+
+
 def hear(arguments: argparse.Namespace) -> list[str]:
     """The table of ``speech``."""
     voice = load_voice(arguments.which)
-    opinion = load_distillmos()
-    arguments.sounds.mkdir(parents=True, exist_ok=True)
     rows = dict[str, list[str]]()
     for speaker in arguments.speaker or sorted(voice.config.speakers):
         language = subtags(voice.read_for(speaker).config.language)[0]
         texts = sentences("unspaced", language) or sentences("languages", language)
-        heard = {name: Heard([], [], []) for name in POLICIES}
+        judged = list[list[float]]()
         for number in range(len(texts))[arguments.sentences]:
             wanted = syllables(language, texts[number])
+            judged.append([len(wanted)])
             for name, policy in POLICIES.items():
-                file = f"{speaker}-{name.replace(' ', '')}-{number + 1:03}.wav"
-                path = arguments.sounds / file
-                sound = at_16khz(said(voice, texts[number], policy, speaker, path), RATE)
-                found = recognizer(arguments.whisper, language)(sound)
+                path = arguments.sounds / f"{speaker}-{name.replace(' ', '')}-{number + 1:03}.wav"
+                sound = said(voice, texts[number], policy, speaker, path)
+                notes = path.with_suffix(".json")
+                found, rating = listened(sound, language, arguments.whisper, notes)
                 wrong = distance(wanted, syllables(language, found, is_heard=True))
-                heard[name].errors.append(wrong)
-                heard[name].syllables.append(len(wanted))
-                heard[name].opinion.append(opinion(sound))
-                print(file, wrong, f"{heard[name].opinion[-1]:.2f}", found, flush=True)
-            rows[speaker] = [f"{speaker}, {language}", *judged(heard)]
+                judged[-1] += [wrong, rating]
+                print(path.name, wrong, f"{rating:.2f}", found, flush=True)
+            rows[speaker] = [f"{speaker}, {language}", *cells(np.array(judged))]
             keep(table(HEADING, rows.values()), arguments.results)
     return table(HEADING, rows.values())
 
 
-HEADING = "|sentences|wrong, whole|k = 1|DistillMOS, whole|k = 1 less whole"
+HEADING = "|sentences|wrong, whole|k = 1|k = 1 less whole|DistillMOS, whole|k = 1 less whole"
 
 
-def judged(heard: Mapping[str, Heard]) -> list[str]:
-    """The cells of what has been heard of a speaker so far."""
-    wrong = [f"{sum(one.errors) / sum(one.syllables) * 100:.1f} %" for one in heard.values()]
-    whole, late = (np.array(one.opinion) for one in heard.values())
-    return [str(len(whole)), *wrong, with_interval(whole), with_interval(late - whole)]
+def cells(judged: Floats) -> list[str]:
+    """What has been heard of a speaker so far: of each sentence its syllables, and errors and
+    opinion of both policies."""
+    lengths, wrong, whole, late_wrong, late = judged.T
+    rates = [100 * errors / lengths.mean() for errors in (wrong, late_wrong)]
+    return [
+        str(len(judged)),
+        *(f"{rate.mean():.1f} %" for rate in rates),
+        *map(with_interval, (rates[1] - rates[0], whole, late - whole)),
+    ]
 
 
 def with_interval(values: Floats) -> str:
