@@ -13,6 +13,8 @@ people who are for training; it hears rooms and microphones, too."""
 from __future__ import annotations
 
 import argparse
+import base64
+import io
 import json
 import os
 import time
@@ -24,7 +26,6 @@ from typing import Any
 
 import numpy as np
 import soundfile
-from sayahead.sound.files import write_wav
 from sayahead.sound.pitch import pitch_hz
 from sayahead.types import Floats
 from sayahead.vocoders.manner import MANNER
@@ -45,7 +46,7 @@ from sayahead_lab.eval.listening.listeners import (
     load_whisper,
 )
 from sayahead_lab.eval.measures.word_errors import word_errors
-from sayahead_lab.results import keep_figures, options
+from sayahead_lab.results import keep, keep_figures, options
 from sayahead_lab.training.clip.people import CLIP_S, listed, recording
 
 SENTENCES = 10
@@ -229,13 +230,14 @@ def main() -> None:
     add("--people", type=Path, required=True, help="LibriSpeech's people, a folder each")
     add("--family", type=Path, help="the family's folder (default: the installed one)")
     add("--setting", action="append", default=[], help="near=1,rounds=4; manner=0: only the pitch")
-    add("--sounds", type=Path, help="folder for the clips, the voices and a page of both")
+    add("--sounds", type=Path, help="HTML page for clips and voices, side by side")
     arguments = parser.parse_args()
     studio = Studio(arguments.family or installed_voices()["family"])
     judges = Judges.of(arguments)
     sentences = files("sayahead_lab.training.own").joinpath("sentences.txt").read_text()
     texts = sentences.splitlines()[: arguments.sentences]
     rows = list[dict[str, Any]]()
+    lines = [PAGE]
     for person in people_of(arguments, judges):
         for label, (voice, about) in voices_of(studio, person, arguments).items():
             sounds = [voice.synthesize(text) for text in texts]
@@ -243,36 +245,38 @@ def main() -> None:
             rows.append({**person.about, "setting": label, **about, **heard})
             print(json.dumps(rows[-1]), flush=True)
             if arguments.sounds:
-                write_sounds(arguments.sounds, rows[-1], person, sounds)
+                lines.append(compared(rows[-1], person, sounds))
+                keep(lines, arguments.sounds)
         keep_figures({"rows": rows, "summary": summary(rows)}, arguments.out)
-    if arguments.sounds:
-        (arguments.sounds / "index.html").write_text(page(rows))
     print(json.dumps(summary(rows), indent=1))
 
 
-def write_sounds(folder: Path, row: dict[str, Any], person: Person, sounds: list[Floats]) -> None:
-    """A person's clip, and the sentences of one of the voices one after the other, as loud."""
-    for label, parts in (("clip", [person.clip.samples]), (row["setting"], sounds)):
-        whole = np.concatenate([np.pad(part, (0, RATE // 3)) for part in parts])
-        level = np.sqrt(np.mean(np.square(whole)))
-        write_wav(folder / label / f"{row['person']}.wav", whole * (0.05 / level), RATE)
+PAGE = """<!doctype html><meta charset=utf-8><title>Clips and their voices</title>
+<p>Recordings: LibriSpeech, CC BY 4.0. Similarity and predicted opinion of each voice.
+<table><tr><th>person<th>clip<th>voice<th>setting<th>similarity<th>opinion"""
 
 
-def page(rows: list[dict[str, Any]]) -> str:
-    """HTML: each person's clip and voice side by side, with similarity and opinion."""
-    lines = [
-        "<!doctype html><meta charset=utf-8><title>Clips and their voices</title>",
-        "<p>Recordings: LibriSpeech, CC BY 4.0. Similarity and predicted opinion of each voice.",
-        "<table><tr><th>person<th>clip<th>voice<th>setting<th>similarity<th>opinion",
+def compared(row: dict[str, Any], person: Person, sounds: list[Floats]) -> str:
+    """A line of the page: a clip and two sentences of a voice side by side, and figures."""
+    cells = [
+        row["person"],
+        player([person.clip.samples]),
+        player(sounds[:2]),
+        row["setting"],
+        f"{row['similarity']:.2f}",
+        f"{row['opinion']:.2f}",
     ]
-    for row in rows:
-        players = [
-            f'<td><audio controls preload=none src="{label}/{row["person"]}.wav"></audio>'
-            for label in ("clip", row["setting"])
-        ]
-        figures = f"<td>{row['setting']}<td>{row['similarity']:.2f}<td>{row['opinion']:.2f}"
-        lines.append(f"<tr><th>{row['person']}{''.join(players)}{figures}")
-    return "\n".join([*lines, "</table>", ""])
+    return f"<tr><td>{'<td>'.join(cells)}"
+
+
+def player(parts: list[Floats]) -> str:
+    """What plays sounds one after the other, as loud as others."""
+    whole = np.concatenate([np.pad(part, (0, RATE // 3)) for part in parts])
+    level = np.sqrt(np.mean(np.square(whole)))
+    file = io.BytesIO()
+    soundfile.write(file, whole * (0.05 / level), RATE, format="OGG", subtype="OPUS")
+    data = base64.b64encode(file.getvalue()).decode()
+    return f'<audio controls src="data:audio/ogg;base64,{data}"></audio>'
 
 
 def voices_of(
