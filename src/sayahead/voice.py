@@ -194,8 +194,11 @@ class Voice:
         language, read = other
         if language not in self._others:
             config = replace(self.config, language=language, reads="")
+            loaded = read()
+            # Makes the language's rules, so that who asks has_read does not have to.
+            loaded.normalizer(0)
             self._others[language] = Voice(
-                config, read(), policies=self._policies, contexts=self._contexts
+                config, loaded, policies=self._policies, contexts=self._contexts
             )
         return self._others[language]
 

@@ -20,6 +20,7 @@ from sayahead.engine.session import Session
 from sayahead.errors import VoiceError
 from sayahead.server.voices import Voices
 from sayahead.systems.loading import Loaded
+from sayahead.text import Normalizer
 from sayahead.text.reading.language import language_of
 from sayahead.voice import Voice
 
@@ -195,14 +196,20 @@ def test_a_voice_that_is_loaded_has_the_rules_of_its_language() -> None:
 def test_a_speakers_language_is_read_beside_the_event_loop() -> None:
     """A choice of such a speaker held the loop for 70 ms a language."""
     readers = list[str]()
+    makers = list[bool]()
     toy = toy_voice()
 
     def read() -> Loaded:
         readers.append(threading.current_thread().name)
-        return toy.loaded
+        return replace(toy.loaded, normalizer=normalizer)
+
+    def normalizer(start: int) -> Normalizer:
+        makers.append(voice.has_read("anne"))
+        return toy.loaded.normalizer(start)
 
     loaded = replace(toy.loaded, other=lambda speaker: ("fr", read) if speaker else None)
     config = replace(toy.config, name="two", speakers={"ann": 0, "anne": 1})
+    voice = Voice(config, loaded)
 
     async def run(server: Running) -> None:
         async with connect(server.ws + "/v1/stream") as connection:
@@ -214,6 +221,8 @@ def test_a_speakers_language_is_read_beside_the_event_loop() -> None:
                 assert answer["type"] == ("error" if speaker == "nobody" else "session.updated")
 
     with serving() as server:
-        server.hub.voices.put(Voice(config, loaded))
+        server.hub.voices.put(voice)
         asyncio.run(run(server))
     assert [name.partition("_")[0] for name in readers] == ["aside"]
+    # The language's rules are made before others may choose it on the loop.
+    assert makers[0] is False
