@@ -72,6 +72,7 @@ class Truth:
         return cls(tuple(normalize(text)), count)
 
     def predict(self, words: Sequence[str]) -> Prediction:
+        """Return the words that really follow, up to the end of the sentence."""
         future = list[str]()
         for word in self.words[self._end_of(list(words)) :][: self.count]:
             if not word.ends:

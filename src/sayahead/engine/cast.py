@@ -60,27 +60,29 @@ class Tags:
         return tags
 
     def partial_start(self, text: str, *, opens_line: bool) -> int:
-        """Return where a tag starts that may go on in the next text; ``len(text)`` if none does.
+        """Return where the unfinished tag at the end of ``text`` starts, which later text may
+        complete; ``len(text)`` if there is none.
 
-        That is an opening mark whose tag is not closed, or, with speakers' names at the start of
-        lines, a last line that begins as a name does. ``opens_line``: whether the text begins at
-        the start of a line.
+        ``opens_line``: whether the text begins at the start of a line.
         """
         for mark in self._marks:
-            tag_start = text.rfind(mark, max(0, len(text) - MAX_TAG))
-            rest = text[tag_start:].lower()
-            is_open = tag_start >= 0 and not any(char in rest for char in "]>\n")
-            if is_open and any(start.startswith(rest[: len(start)]) for start in _STARTS):
-                return tag_start
+            start = text.rfind(mark, max(0, len(text) - MAX_TAG))
+            if start >= 0 and may_become_tag(text[start:]):
+                return start
+        # A last line that begins as a speaker's name does may still get its colon.
         line_start = text.rfind("\n") + 1
-        rest = text[line_start:].strip(" \t").lower()
-        if (
-            self._lines
-            and (line_start or opens_line)
-            and any(name.startswith(rest) for name in self._lines)
-        ):
+        begins_line = line_start > 0 or opens_line
+        line = text[line_start:].strip(" \t").lower()
+        if begins_line and any(name.startswith(line) for name in self._lines):
             return line_start
         return len(text)
+
+
+def may_become_tag(text: str) -> bool:
+    """Return whether a tag may begin with ``text``, which is not a whole tag yet."""
+    is_closed = any(char in text for char in "]>\n")
+    # Either may be the longer one: "[vo" and "[voice: An" can both become tags.
+    return not is_closed and any(start.startswith(text[: len(start)].lower()) for start in _STARTS)
 
 
 @dataclass(slots=True)
@@ -111,19 +113,30 @@ class Part:
         else:
             self.session.take(item)
 
+    def place(self, at: int) -> int:
+        """Return the position in its text of position ``at`` of the source; that of the next
+        character for a position inside a tag."""
+        index = bisect.bisect_right(self.places.source, at) - 1
+        if index < 0:
+            return 0
+        position = self.places.text[index] + at - self.places.source[index]
+        return min([position, self.characters, *self.places.text[index + 1 :][:1]])
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return where the characters from ``start`` to ``end`` of its text stand in the source."""
+        source_start = self.places.start(start)
+        # The end is that of the last character: a tag after it is not part of the span.
+        return source_start, self.places.start(end - 1) + 1 if end > start else source_start
+
     def timed(self, word: WordTiming) -> WordTiming:
         """Return a timing of its session with positions and samples of the whole text."""
-        start = self.places.start(word.start)
-        end = self.places.start(max(word.start, word.end - 1)) + 1
-        end = end if word.end > word.start else start
-        onset_samples = word.onset_samples + self.first
-        offset_samples = word.offset_samples + self.first
+        start, end = self.span(word.start, word.end)
         return replace(
             word,
             start=start,
             end=end,
-            onset_samples=onset_samples,
-            offset_samples=offset_samples,
+            onset_samples=word.onset_samples + self.first,
+            offset_samples=word.offset_samples + self.first,
             speaker=self.name,
         )
 
@@ -278,6 +291,7 @@ class Cast(Session):
             self._parts[-1].give(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
+        """Declare the text complete, with what is held back of it."""
         if not (self._cancelled or self._ended):
             self._release_held_text()
             self._ended = True
@@ -286,41 +300,39 @@ class Cast(Session):
                 session.finish()
 
     def revise(self, at: int, text: str) -> int:
+        """Replace the text from ``at`` on, as ``Session.revise`` does.
+
+        The part in which ``at`` lies gets the new text up to its first tag, and the later parts are
+        dropped. The rest is read as if it were pushed. Parts before the active one are over, so
+        they stay.
+        """
         self._check_open("revise", text)
         source = self.text
         at = check_whole("at", at, 0, len(source))
         begins = [part.begin for part in self._parts]
         index = max(self._active, bisect.bisect_right(begins, at) - 1)
         del self._parts[index + 1 :]
-        # What others have said before stays.
-        at = max(at, self._parts[index].begin) if index else at
         part = self._parts[index]
+        if index:
+            at = max(at, part.begin)
         self._held_text = ""
         self._outer_speakers.clear()
         session = self._session(part)
-        opens = self._opens_line(at)
-        tags = self._tags.find(text, opens_line=opens)
-        cut = tags[0][0] if tags else self._tags.partial_start(text, opens_line=opens)
-        place = min(self._place(part, max(at, part.begin)), part.characters)
-        position = session.revise(place, text[:cut])
-        at = at if position == place else part.places.start(position)
-        rest = session.text[position:]
-        part.characters = position
-        self.transcript.rewrite(source[:at] + rest + text[cut:])
+        opens_line = self._opens_line(at)
+        tags = self._tags.find(text, opens_line=opens_line)
+        cut = tags[0][0] if tags else self._tags.partial_start(text, opens_line=opens_line)
+        wanted = part.place(max(at, part.begin))
+        position = session.revise(wanted, text[:cut])
+        if position != wanted:
+            # The session has spoken beyond ``at``.
+            at = part.places.start(position)
+        new_text = session.text[position:]
+        self.transcript.rewrite(source[:at] + new_text + text[cut:])
         part.places.cut(position)
         part.places.add(position, at)
-        part.characters = position + len(rest)
-        self._read_tags(text[cut:], at + len(rest))
+        part.characters = position + len(new_text)
+        self._read_tags(text[cut:], at + len(new_text))
         return at
-
-    def _place(self, part: Part, at: int) -> int:
-        """Return the position in a part's text of position ``at`` of the source."""
-        index = bisect.bisect_right(part.places.source, at) - 1
-        if index < 0:
-            return 0
-        position = part.places.text[index] + at - part.places.source[index]
-        next_positions = part.places.text[index + 1 :]
-        return min([position, *next_positions[:1]])
 
     # ---- the sound -------------------------------------------------------------------------------
 
@@ -354,14 +366,12 @@ class Cast(Session):
         return 0
 
     def pull(self) -> AudioChunk | None:
+        """Return the next chunk of the part whose turn it is, with the times of the whole."""
         while not self._cancelled:
             part = self._parts[self._active]
             session = self._session(part)
             chunk = session.pull()
-            self.skipped += [
-                (part.places.start(start), part.places.start(max(start, end - 1)) + 1, text)
-                for start, end, text in session.skipped
-            ]
+            self.skipped += [(*part.span(start, end), text) for start, end, text in session.skipped]
             session.skipped.clear()
             if chunk is not None:
                 words = tuple(part.timed(word) for word in chunk.words)

@@ -118,22 +118,22 @@ class Letters:
         together: int = 1,
         patient: bool = False,
     ) -> Segment | None:
-        """Return the next character, or a number of decoder steps, as the policy decides."""
+        """Return the next character, or a number of decoder steps, as the policy decides.
+
+        Between sentences it may be a break, which ends the sentence before it.
+        """
         self._action = self._decide(observation) if self._read_count else READ
         if isinstance(self._action, Steps):
-            return Segment(
-                self._speller.ids(""),
-                0,
-                (),
-                self._ended and not self._unread,
-                steps=self._action.count,
-            )
+            is_all_read = self._ended and not self._unread
+            no_ids = self._speller.ids("")
+            return Segment(no_ids, 0, (), is_all_read, steps=self._action.count)
         while not self._unread:
             if not self._pending:
                 return None
-            if (pause_s := self._pending[0].pause_s) and not self._queued_size:
-                return Segment(self._speller.ids(""), 0, (), False, silence_s=pause_s)
-            if pause_s:
+            if self._is_break:
+                no_ids = self._speller.ids("")
+                return Segment(no_ids, 0, (), False, silence_s=self._pending[0].pause_s)
+            if self._pending[0].pause_s:
                 self._finish()
             else:
                 self._spell(self._pending.popleft())
@@ -149,14 +149,13 @@ class Letters:
     def done(self, speech: SynthesizedAudio) -> Sequence[Word]:
         """Apply the last segment: a break that is over, decoder steps, or a character that was
         read."""
-        if self._pending and self._pending[0].pause_s and not self._queued_size:
+        if self._is_break:
             self._start = self._pending.popleft().end
             self._end = self._start
             return ()
         if isinstance(self._action, Steps):
-            count = self._action.count
-            self._steps = self._steps + count
-            self._steps_since_read = self._steps_since_read + count
+            self._steps += self._action.count
+            self._steps_since_read += self._action.count
             self._memory = self._action.memory
             if speech.ended:
                 self._start = self._end
@@ -164,11 +163,16 @@ class Letters:
             return ()
         words = [word for word, _ in self._words]
         self._unread = self._unread[1:]
-        self._read_count = self._read_count + 1
+        self._read_count += 1
         self._steps_since_read = 0
         self._words = []
         self._memory = self._action.memory
         return words
+
+    @property
+    def _is_break(self) -> bool:
+        """Whether a break is next: no sentence is open, and a pause is pending."""
+        return not self._queued_size and bool(self._pending and self._pending[0].pause_s)
 
     def _decide(self, observation: Floats | None) -> Read | Steps:
         """Ask the policy for its next action, and check it.

@@ -77,6 +77,7 @@ class SessionOptions:
     """What tags in the text mean: ``none`` (they are silent), or ``ssml``."""
 
     def __post_init__(self) -> None:
+        """Check the options that were given. ConfigError for a wrong one."""
         hints = hints_of(type(self))
         for field in fields(self):
             if (value := getattr(self, field.name)) is not field.default:

@@ -31,6 +31,7 @@ MAX_OPENING = 20
 """Characters after the first word that are looked at."""
 Source = Callable[[int, int], str]
 """Returns the text between two positions."""
+NO_IDS = np.zeros(0, np.int64)
 _LETTERS = re.compile(r"[^\W\d_]*")
 
 CUT_LOOKAHEAD = 2
@@ -238,6 +239,7 @@ class Words:
             self._pending.extend(in_pieces(word))
 
     def take_back(self) -> bool:
+        """Drop the pending words, but not the rest of a reading whose beginning was spoken."""
         rest, is_incomplete = rest_of(self._continues, self._pending)
         self._pending = deque(rest)
         self._seen = min(self._seen, len(rest))
@@ -288,9 +290,7 @@ class Words:
     def release_held(self, stretch: float) -> Segment | None:
         if not self._open_count:
             return None
-        self._segment_words = ()
-        self._segment_lookahead = 0
-        return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
+        return self._empty_segment(Segment(NO_IDS, 0, (), False, breath=True, stretch=stretch))
 
     def next(
         self,
@@ -300,14 +300,13 @@ class Words:
         together: int = 1,
         patient: bool = False,
     ) -> Segment | None:
+        """Of what is pending, the segment is an end or a breath, a break, or the words that the
+        policy speaks."""
         self._hungry = False
-        # If all words are spoken, an end or a breath is a segment without words, which emits the
-        # held-back sound.
         if self._must_close or (self._must_breathe and not self._pending):
-            self._segment_words = ()
-            self._segment_lookahead = 0
-            return Segment(
-                np.zeros(0, np.int64), 0, (), self._must_close, breath=self._must_breathe
+            # All words are spoken, so only the held-back sound is emitted.
+            return self._empty_segment(
+                Segment(NO_IDS, 0, (), self._must_close, breath=self._must_breathe)
             )
         if not self._pending:
             return None
@@ -321,18 +320,22 @@ class Words:
                 return None
             # A breath speaks all pending words of the sentence.
             action = Speak(len(pending), 0)
-        action = self._batched(pending, action, together) if together > 1 else action
+        if together > 1:
+            action = self._batched(pending, action, together)
         if patient and self._hungry:
             return None
         words, visible = self._shown(pending, action, opening)
         self._segment_words = words
+        # The letters of a word that has begun are no lookahead word.
         self._segment_lookahead = len(visible) - bool(action.letters)
-        segment = self._segment(words, visible)
-        return (
-            replace(segment, breath=True)
-            if self._must_breathe and len(words) == len(self._pending)
-            else segment
-        )
+        is_breath = self._must_breathe and len(words) == len(self._pending)
+        return replace(self._segment(words, visible), breath=is_breath)
+
+    def _empty_segment(self, segment: Segment) -> Segment:
+        """Return a segment without words, and note that it has none."""
+        self._segment_words = ()
+        self._segment_lookahead = 0
+        return segment
 
     def _batched(self, pending: tuple[Word, ...], action: Speak, together: int) -> Speak:
         """Return the policy's action, merged with its next ones as long as one step may speak them
@@ -385,6 +388,7 @@ class Words:
         return action
 
     def done(self, speech: SynthesizedAudio) -> Sequence[Word]:
+        """Take the words of the last segment as spoken, and return them."""
         if self._must_close:
             self._must_close = False
             self._open_count = 0
@@ -397,13 +401,14 @@ class Words:
         for word in self._segment_words:
             self._pending.popleft()
             self._past.append(word.text)
-        self._open_count = (
-            0 if self._segment_words[-1].ends else self._open_count + len(self._segment_words)
-        )
-        self._end = self._segment_words[-1].end
-        self._after_phrase = closes_phrase(self._segment_words[-1])
-        self._sentence_start = self._end if self._segment_words[-1].ends else self._sentence_start
-        self._continues = self._segment_words[-1].continues
+        last = self._segment_words[-1]
+        self._end = last.end
+        self._open_count += len(self._segment_words)
+        if last.ends:
+            self._open_count = 0
+            self._sentence_start = last.end
+        self._after_phrase = closes_phrase(last)
+        self._continues = last.continues
         self._seen = self._segment_lookahead
         self._must_breathe = self._must_breathe and bool(self._pending)
         return self._segment_words
@@ -416,11 +421,11 @@ class Words:
         self._segment_words = (word,)
         self._segment_lookahead = max(0, self._seen - 1)
         if not self._open_count:
-            return Segment(np.zeros(0, np.int64), 0, (), False, silence_s=word.pause_s)
+            return Segment(NO_IDS, 0, (), False, silence_s=word.pause_s)
         pronunciations = pronounced(
             self._phonemizer, [word] if word.text else [], left=self._left_context()
         )
-        ids = np.concatenate([np.zeros(0, np.int64), *(mark.ids for mark in pronunciations)])
+        ids = np.concatenate([NO_IDS, *(mark.ids for mark in pronunciations)])
         return Segment(ids, len(ids), (), False, breath=True, silence_s=word.pause_s)
 
     def _break_done(self, word: Word) -> Sequence[Word]:
@@ -481,41 +486,41 @@ class Words:
     def _segment(self, words: tuple[Word, ...], visible: tuple[Word, ...]) -> Segment:
         """Return the segment of words to speak, followed by the visible words and then the
         predicted ones."""
-        shown = (*words, *visible)
-        ends = shown[-1].ends
+        sequence = [*words, *visible]
+        visible_end = len(sequence)
         embedding = None
-        predicted = list[Word]()
-        if not ends:
-            prediction = self._context.predict([*self._past, *(word.text for word in shown)])
-            if not isinstance(prediction, Prediction):
-                raise ConfigError(
-                    f"{self._context!r} returned {prediction!r}, but must return a Prediction."
-                )
-            embedding = prediction.embedding
-            predicted = [Word(text, 0, 0) for text in prediction.words]
-            if predicted and predicted[-1].text[-1:] in ".!?":
-                ends = True
-                predicted[-1] = replace(predicted[-1], ends=True)
-        pronunciations = pronounced(
-            self._phonemizer, [*words, *visible, *predicted], left=self._left_context()
-        )
+        if not sequence[-1].ends:
+            predicted, embedding = self._predicted(sequence)
+            sequence += predicted
+        pronunciations = pronounced(self._phonemizer, sequence, left=self._left_context())
+        # Where the phonemes of each word begin in the segment, and where the last ones end.
         bounds = [0, *itertools.accumulate(len(word.ids) for word in pronunciations)]
-        offsets = zip(bounds, pronunciations[: len(words)], strict=False)
-        spans = tuple((at + word.first, at + word.end) for at, word in offsets)
-        real_size = bounds[len(words) + len(visible)]
-        ids = np.concatenate([word.ids for word in pronunciations])
+        spoken = zip(bounds, pronunciations[: len(words)], strict=False)
         speeds = None
-        if any(word.speed != 1.0 for word in shown):
-            word_speeds = [*(word.speed for word in shown), *(1.0 for _ in predicted)]
-            speeds = np.repeat(np.array(word_speeds, np.float32), np.diff(bounds))
-        tones = tones_of([*shown, *predicted], pronunciations)
+        if any(word.speed != 1.0 for word in sequence):
+            speeds = np.repeat([np.float32(word.speed) for word in sequence], np.diff(bounds))
         return Segment(
-            ids,
+            np.concatenate([word.ids for word in pronunciations]),
             bounds[len(words)],
-            spans,
-            ends,
+            tuple((begin + word.first, begin + word.end) for begin, word in spoken),
+            sequence[-1].ends,
             embedding,
-            predicted=len(ids) - real_size,
+            predicted=bounds[-1] - bounds[visible_end],
             speeds=speeds,
-            tones=tones,
+            tones=tones_of(sequence, pronunciations),
         )
+
+    def _predicted(self, shown: Sequence[Word]) -> tuple[list[Word], Floats | None]:
+        """Return what the context predictor puts after the words shown: words, and an embedding.
+
+        The last word ends the sentence if its mark says so.
+        """
+        prediction = self._context.predict([*self._past, *(word.text for word in shown)])
+        if not isinstance(prediction, Prediction):
+            raise ConfigError(
+                f"{self._context!r} returned {prediction!r}, but must return a Prediction."
+            )
+        words = [Word(text, 0, 0) for text in prediction.words]
+        if words and words[-1].text[-1:] in ".!?":
+            words[-1] = replace(words[-1], ends=True)
+        return words, prediction.embedding

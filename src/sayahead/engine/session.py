@@ -225,8 +225,17 @@ class Session:
         self._inbox.clear()
         self._read_offset = 0
         self._deliveries.revise(at)
-        # The normalizer reads the spoken words of the open sentence and of their line again, since
-        # they decide how the following words are read.
+        self._read_spoken_again(source, begin, spoken)
+        if source[spoken:at] + text:
+            self._inbox.append(source[spoken:at] + text)
+        return at
+
+    def _read_spoken_again(self, source: str, begin: int, spoken: int) -> None:
+        """Begin with a new normalizer at ``spoken``, the end of what was spoken in ``source``.
+
+        It reads the spoken words of the open sentence, which begins at ``begin``, and of their line
+        again, since they decide how the following words are read.
+        """
         opening, start = reread(source, begin)
         self._normalizer = self._normalizer_from(start - len(opening))
         self._normalizer.push(opening + source[start:begin])
@@ -236,9 +245,6 @@ class Session:
         self._normalizer.push(source[begin:spoken])
         self._normalizer.forget_spoken(begun=self._sentence.take_back(), over=begin == spoken)
         self._normalizer.skipped.clear()
-        if source[spoken:at] + text:
-            self._inbox.append(source[spoken:at] + text)
-        return at
 
     def flush(self, *, end: bool = True) -> None:
         """Speak all text so far without waiting for more, and emit held-back sound.
@@ -401,26 +407,28 @@ class Session:
         text."""
         if self._has_rest:
             speech, self._state = self._synthesizer.step(NOTHING, self._state)
-            self._has_rest = speech.more
-            self._observation = speech.observation
-            speech = self._with_break(speech)
-            self._pace.emitted(len(speech.samples))
-            return speech
+            return self._emitted(speech)
         self.prepare()
         if (segment := self._next_segment) is None:
             return None
         if segment.silence_s and not segment.breath:
-            speech = SynthesizedAudio(np.zeros(0, np.float32), (), self._observation)
+            # A break before which no sound is held back: the synthesizer has nothing to do.
+            speech = SynthesizedAudio(NO_SAMPLES, (), self._observation)
         else:
             segment = self._pace.applied(segment, *self._progress())
             speech, self._state = self._synthesizer.step(segment, self._state)
-        self._has_rest = speech.more
-        self._observation = speech.observation
+        self._is_released = segment.breath
+        self._break_s = segment.silence_s
+        speech = self._emitted(speech)
         self._untimed.extend(self._sentence.done(speech))
         # Only now, so that ``complete`` sees the words at any moment.
         self._next_segment = None
-        self._is_released = segment.breath
-        self._break_s = segment.silence_s
+        return speech
+
+    def _emitted(self, speech: SynthesizedAudio) -> SynthesizedAudio:
+        """Record the result of the synthesizer's step; return it with the breaks inserted."""
+        self._has_rest = speech.more
+        self._observation = speech.observation
         speech = self._with_break(speech)
         self._pace.emitted(len(speech.samples))
         return speech
@@ -445,32 +453,34 @@ class Session:
         return speech
 
     def _segment(self, together: int, *, patient: bool) -> Segment | None:
-        """Return the next segment; None if more text must be read first.
-
-        With ``keep_up``, a player that runs dry should do so between phrases, where a pause is
-        natural. So from then on a phrase begins only once it is pending up to its end, until one is
-        ready in time. While the player waits, the sound that was held back is released.
-        """
+        """Return the next segment; None if more text must be read first."""
         keep_up = self._pace.keep_up
-        dry = self._pace.dry
-        if keep_up is None or not (dry or self._is_starved):
-            return self._sentence.next(
-                self._observation, source=self._before_flush, together=together, patient=patient
-            )
-        segment = None
-        ready = self._sentence.phrase_ready(keep_up.gather)
-        self._is_starved = dry or not (ready and self._sentence.at_phrase_start)
+        if keep_up is not None and (self._pace.dry or self._is_starved):
+            return self._starved_segment(keep_up)
+        return self._sentence.next(
+            self._observation, source=self._before_flush, together=together, patient=patient
+        )
+
+    def _starved_segment(self, keep_up: KeepUp) -> Segment | None:
+        """Return the next segment, or None, after the player ran dry because text comes slowly.
+
+        The gaps in the sound should fall between phrases, where a pause is natural. So a phrase
+        begins only once it is pending up to its end. This lasts until one is ready in time.
+        """
+        sentence = self._sentence
+        is_dry = self._pace.dry
+        is_ready = sentence.phrase_ready(keep_up.gather)
+        self._is_starved = is_dry or not (is_ready and sentence.at_phrase_start)
         # A phrase that has begun goes on word by word while the player has enough sound.
-        if ready or not (dry or self._sentence.at_phrase_start):
-            segment = self._sentence.next(self._observation)
-        if segment is None and dry and not self._inbox:
-            if ready and self._sentence.at_phrase_end:
-                # The policy waits for more text, but none is there: speak the phrase without it.
-                self._sentence.breathe()
-                segment = self._sentence.next(self._observation)
-            elif not self._is_released:
-                segment = self._sentence.release_held(keep_up.stretch)
-        return segment
+        goes_on = not (is_dry or sentence.at_phrase_start)
+        segment = sentence.next(self._observation) if is_ready or goes_on else None
+        if segment is not None or not is_dry or self._inbox:
+            return segment
+        if is_ready and sentence.at_phrase_end:
+            # The policy waits for more text, but none is there: speak the phrase without it.
+            sentence.breathe()
+            return sentence.next(self._observation)
+        return None if self._is_released else sentence.release_held(keep_up.stretch)
 
     def _before_flush(self, start: int, end: int) -> str:
         """Return the text between two positions, up to the next flush."""
@@ -490,23 +500,19 @@ class Session:
         """
         if not self._inbox:
             return 0
-        text = self._inbox[0]
-        start = self._read_offset
-        self._read_offset = (
-            0
-            if isinstance(text, Flush) or start + self.READ_CHARACTERS >= len(text)
-            else start + self.READ_CHARACTERS
-        )
-        if not self._read_offset:
+        item = self._inbox[0]
+        if isinstance(item, Flush):
             self._inbox.popleft()
-        if text is Flush.END:
-            self._take_words(self._normalizer.flush())
-            self._sentence.end()
-        elif text is Flush.BREATH:
-            self._take_words(self._normalizer.breathe())
-            self._sentence.breathe()
+            self._read_flush(item)
+            read_count = 1
         else:
-            self._take_words(self._normalizer.push(text[start : start + self.READ_CHARACTERS]))
+            piece = item[self._read_offset : self._read_offset + self.READ_CHARACTERS]
+            read_count = len(piece)
+            self._read_offset += read_count
+            if self._read_offset == len(item):
+                self._inbox.popleft()
+                self._read_offset = 0
+            self._take_words(self._normalizer.push(piece))
         for skipped_at, end, skipped in self._normalizer.skipped:
             log.warning(
                 "Skipped %r (characters %d to %d): this voice cannot read it.",
@@ -516,7 +522,16 @@ class Session:
             )
         self.skipped += self._normalizer.skipped
         self._normalizer.skipped.clear()
-        return 1 if isinstance(text, Flush) else min(self.READ_CHARACTERS, len(text) - start)
+        return read_count
+
+    def _read_flush(self, flush: Flush) -> None:
+        """Let the words that the normalizer still waits with be spoken as they stand."""
+        if flush is Flush.END:
+            self._take_words(self._normalizer.flush())
+            self._sentence.end()
+        else:
+            self._take_words(self._normalizer.breathe())
+            self._sentence.breathe()
 
     def _take_words(self, words: list[Word]) -> None:
         self._sentence.take(self._deliveries.applied(words))
@@ -533,9 +548,16 @@ class Session:
             onset = max(onset, self._samples)
             written = written_at(self.transcript, word.start, word.end)
             self._gain.begin(onset, word.delivery)
-            times = (onset, max(onset, offset))
             self._unsent_timings.append(
-                WordTiming(word.text, word.start, word.end, *times, written, ends=word.ends)
+                WordTiming(
+                    word.text,
+                    word.start,
+                    word.end,
+                    onset,
+                    max(onset, offset),
+                    written,
+                    ends=word.ends,
+                )
             )
             self._untimed.popleft()
 

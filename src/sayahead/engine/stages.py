@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, TypeVar, runtime_checkable
 
+import numpy as np
+
 from sayahead.types import Floats, Rendering, Segment, Shape
 
 State = TypeVar("State")
@@ -31,6 +33,15 @@ class Frames:
     observation: Floats | None = None
     """(D,) what a policy over decoder steps sees of this step; None for models that act on
     words."""
+
+
+def silent_frames(segment: Segment, place: int, width: int, *, ended: bool = False) -> Frames:
+    """Return no frames (0, ``width``), for a segment whose words have no sound.
+
+    ``place``: the frame at which each of the words begins and ends.
+    """
+    nothing = np.zeros((0, width), np.float32)
+    return Frames(nothing, nothing, ((place, place),) * len(segment.spans), ended)
 
 
 def moved(

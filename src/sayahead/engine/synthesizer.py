@@ -133,6 +133,7 @@ class TwoStage(Generic[A, V]):
         self.pauses = pauses
 
     def shaped(self, shape: Shape) -> TwoStage[A, V]:
+        """Return the same with another pitch and formants. ConfigError if the voice has no such."""
         if not isinstance(self.vocoder, Shapeable):
             raise ConfigError(
                 "This voice has no source and filter, so pitch, pitch_range and formants stay as"
@@ -149,6 +150,7 @@ class TwoStage(Generic[A, V]):
     def step(
         self, segment: Segment, state: TwoStageState[A, V]
     ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
+        """Give the rest of the last segment first; then run both stages on this one."""
         speeches = list[SynthesizedAudio]()
         while state.rest is not None:
             speech, state = self._vocode(state.rest, state)
@@ -161,20 +163,23 @@ class TwoStage(Generic[A, V]):
     def _advance(
         self, segment: Segment, state: TwoStageState[A, V]
     ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
-        """Run both stages on a segment."""
+        """Run the acoustic model on a segment, and the vocoder on the frames that do not wait."""
         rendering = state.rendering
         hold_back = self._hold_back(segment, rendering)
         frames, acoustic = self.acoustic.step(
             segment, state.acoustic, rendering, hold_back=hold_back
         )
-
+        waiting = list(state.waiting)
         # A step that only reads characters is no SPEAK, so k2 does not count it.
-        waiting = [*state.waiting, *([] if segment.steps == 0 else [frames.final])]
-        waiting_count = 0 if frames.ended or segment.breath else min(rendering.k2, len(waiting))
-        ready = waiting[: len(waiting) - waiting_count]
-        waiting = waiting[len(waiting) - waiting_count :]
-        final = np.concatenate([frames.final[:0], *ready])
-        right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
+        if segment.steps != 0:
+            waiting.append(frames.final)
+        waiting_count = 0 if frames.ended or segment.breath else rendering.k2
+        ready_count = max(0, len(waiting) - waiting_count)
+        ready = waiting[:ready_count]
+        waiting = waiting[ready_count:]
+        no_frames = frames.final[:0]
+        final = np.concatenate([no_frames, *ready])
+        right = np.concatenate([no_frames, *waiting]) if rendering.k2 else frames.right
         pause = round(self.pauses.pause * segment.pause) if frames.ended else None
         unheard = moved(state.progress.unheard, frames.drawn) + frames.words
         state = replace(
@@ -201,18 +206,13 @@ class TwoStage(Generic[A, V]):
     def _vocode(
         self, frames: VocoderInput, state: TwoStageState[A, V]
     ) -> tuple[SynthesizedAudio, TwoStageState[A, V]]:
-        """Run the vocoder on frames, or on the first of them if there are too many for one piece.
+        """Run the vocoder on one piece of the frames; what is left becomes ``rest`` of the next
+        state.
 
-        ``state`` is that after the acoustic model; the rest of the frames becomes its ``rest``.
+        ``state`` is that after the acoustic model. If the piece ends the sentence, the next state
+        is that before the next one.
         """
-        max_frames = round(self.MAX_S * self.sample_rate / self.vocoder.hop_length)
-        if self._first_frames:
-            max_frames = min(max_frames, max(self._first_frames, self.GROWTH * state.frames))
-        rest = None
-        if max_frames < len(frames.final):
-            rest = replace(frames, final=frames.final[max_frames:])
-            right = np.concatenate([rest.final, frames.right])
-            frames = VocoderInput(frames.final[:max_frames], right, None)
+        frames, rest = self._first_piece(frames, state.frames)
         delta = state.rendering.delta
         context = self.vocoder.context if delta is None else delta
         ended = frames.pause is not None
@@ -238,6 +238,22 @@ class TwoStage(Generic[A, V]):
             state.rendering, state.acoustic, self.vocoder.initial(frame), progress, frame=frame
         )
 
+    def _first_piece(
+        self, frames: VocoderInput, done: int
+    ) -> tuple[VocoderInput, VocoderInput | None]:
+        """Split frames if they are too many for one piece; the rest is None if they are not.
+
+        ``done``: frames of the sentence that came before.
+        """
+        max_frames = round(self.MAX_S * self.sample_rate / self.vocoder.hop_length)
+        if self._first_frames:
+            max_frames = min(max_frames, max(self._first_frames, self.GROWTH * done))
+        if len(frames.final) <= max_frames:
+            return frames, None
+        rest = replace(frames, final=frames.final[max_frames:])
+        right = np.concatenate([rest.final, frames.right])
+        return VocoderInput(frames.final[:max_frames], right, None), rest
+
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
         """Return the samples (S,) of a whole sentence's frames (T, D), with its silence as it
         is."""
@@ -248,53 +264,68 @@ class TwoStage(Generic[A, V]):
     def _emit(
         self, samples: Floats, progress: Progress, *, pause: int | None
     ) -> tuple[SynthesizedAudio, Progress]:
-        """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
+        """Emit the vocoder's next samples, with bounded silence around the sentence.
 
-        Samples before the first audible one are collected in ``progress.lead``, and cut to
-        ``lead_in`` once it comes. The silence at the end is counted over steps, and cut or extended
-        to ``pause`` samples if the sentence ends here, which None says it does not.
+        ``pause``: silent samples that must follow the sentence's last audible one if these samples
+        end it; None if it goes on.
         """
-        audible = audible_ends(samples)
-        onset, last = (len(samples), 0) if audible is None else audible
-        silence = len(samples) - 1 - last
         if progress.lead is not None:
-            cut = max(0, len(progress.lead) + onset - self.pauses.lead_in)
-            samples = np.concatenate([progress.lead, samples])[cut:]
-            progress = replace(progress, origin=progress.origin - cut)
-            if audible is None and pause is None:
-                return SynthesizedAudio(samples[:0], ()), replace(progress, lead=samples)
-        if audible is None:
-            silence = progress.silence + len(samples)
+            samples, progress = self._cut_lead(samples, progress)
+            if progress.lead is not None and pause is None:
+                return SynthesizedAudio(samples[:0], ()), progress
+        audible = audible_ends(samples)
+        silence = (
+            progress.silence + len(samples) if audible is None else len(samples) - 1 - audible[1]
+        )
         if pause is not None:
-            change = pause - silence
-            samples = samples[: max(0, len(samples) + change)]
-            samples = np.concatenate([samples, np.zeros(max(0, change), np.float32)])
+            # What earlier steps emitted stays, so that no more than all of these can be cut.
+            samples = samples[: max(0, len(samples) + pause - silence)]
+            samples = np.concatenate([samples, np.zeros(max(0, pause - silence), np.float32)])
         return self._time(samples, replace(progress, lead=None, silence=silence), pause=pause)
+
+    def _cut_lead(self, samples: Floats, progress: Progress) -> tuple[Floats, Progress]:
+        """Return all samples of a sentence so far, with at most ``lead_in`` silent ones first.
+
+        ``progress.lead``: the silence kept of earlier steps. If nothing is audible yet, the samples
+        returned are the next ``lead``; else ``lead`` is None from now on.
+        """
+        samples = np.concatenate([progress.lead, samples])
+        audible = audible_ends(samples)
+        first = len(samples) if audible is None else audible[0]
+        cut = max(0, first - self.pauses.lead_in)
+        samples = samples[cut:]
+        lead = samples if audible is None else None
+        return samples, replace(progress, origin=progress.origin - cut, lead=lead)
 
     def _time(
         self, samples: Floats, progress: Progress, *, pause: int | None
     ) -> tuple[SynthesizedAudio, Progress]:
-        """Emit samples with the (onset, end) of the words that begin in them."""
-        emitted = progress.emitted + len(samples)
+        """Emit samples with the onset and end, in session samples, of each word that begins in
+        them.
+
+        The words that begin later stay in ``progress.unheard``. ``pause``: as for ``_emit``.
+        """
+        emitted_end = progress.emitted + len(samples)
         hop = self.vocoder.hop_length
-        timed = progress.timed
+        last_end = progress.timed
         words = []
         unheard = []
         for first_frame, end_frame in progress.unheard:
-            # A held-back word may have become shorter than its reported end.
-            onset = max(progress.origin + first_frame * hop, progress.emitted, timed)
-            offset = progress.origin + end_frame * hop
+            # No word begins before the last one has ended: a word may have become shorter since it
+            # was held back.
+            onset = max(progress.origin + first_frame * hop, progress.emitted, last_end)
+            end = progress.origin + end_frame * hop
             if pause is not None:
                 # A model may count the silence after a sentence as part of its last phoneme.
-                onset = min(onset, emitted - 1)
-                offset = min(offset, emitted - pause)
-            if onset < emitted:
-                timed = max(onset, offset)
-                words.append((onset, timed))
-            else:
+                onset = min(onset, emitted_end - 1)
+                end = min(end, emitted_end - pause)
+            if onset >= emitted_end:
                 unheard.append((first_frame, end_frame))
+                continue
+            last_end = max(onset, end)
+            words.append((onset, last_end))
         return SynthesizedAudio(samples, tuple(words)), replace(
-            progress, emitted=emitted, unheard=tuple(unheard), timed=timed
+            progress, emitted=emitted_end, unheard=tuple(unheard), timed=last_end
         )
 
 

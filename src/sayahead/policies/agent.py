@@ -46,7 +46,7 @@ class Agent:
         return cls(OnnxGraph(folder / model.graph, threads=threads), model.hidden)
 
     def decide(self, view: LetterView) -> Read | Steps:
-        """After a sentence's end only SPEAK is possible, so the network is not asked (4.3.3)."""
+        """Take the likelier action; once a sentence was read, only SPEAK is possible (4.3.3)."""
         if view.over:
             return Steps()
         if view.observation is None:
@@ -56,7 +56,8 @@ class Agent:
         memory = np.zeros(self.hidden, np.float32) if view.memory is None else view.memory
         out = self.graph(observation=view.observation, hidden=memory)
         after = out["next_hidden"]
-        return Steps(1, after) if out["logits"][1] >= out["logits"][0] else Read(after)
+        read, speak = out["logits"]
+        return Steps(1, after) if speak >= read else Read(after)
 
     def __repr__(self) -> str:
         return "Agent()"

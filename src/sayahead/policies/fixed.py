@@ -40,6 +40,7 @@ class LookaheadK:
         check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
+        """Speak the next chunk once its lookahead is there, or the end of the sentence."""
         if self.k and 0 < self.first_letters <= len(view.opening):
             return Speak(1, 0, letters=self.first_letters)
         word_count = self._chunk(view, view.pending, self.first_chunk if view.first else self.chunk)
@@ -50,17 +51,15 @@ class LookaheadK:
         following = view.pending[word_count:]
         lookahead = self.k
         if self.in_chunks:
+            # The words of the next k chunks.
             lookahead = 0
             for _ in range(self.k):
                 chunk_size = self._chunk(view, following[lookahead:], self.chunk)
                 if not chunk_size and not view.pending[-1].ends:
                     return READ
                 lookahead += chunk_size
-        return (
-            Speak(word_count, lookahead)
-            if len(following) >= lookahead or view.pending[-1].ends
-            else READ
-        )
+        is_there = len(following) >= lookahead or view.pending[-1].ends
+        return Speak(word_count, lookahead) if is_there else READ
 
     def _chunk(self, view: View, pending: Sequence[Word], least: int) -> int:
         """Return the number of words of the next chunk of ``pending``; 0 if its end is not there.
@@ -114,6 +113,7 @@ class WaitAll:
         check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
+        """Speak a whole sentence, or ``max_words`` of one that is longer."""
         if view.pending and view.pending[-1].ends and len(view.pending) <= self.max_words:
             return Speak(len(view.pending), 0)
         if len(view.pending) < self.max_words:
@@ -142,10 +142,7 @@ class Independent:
         check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
-        if len(view.pending) >= self.words:
-            return Speak(self.words, 0, alone=True)
-        return (
-            Speak(len(view.pending), 0, alone=True)
-            if view.pending[-1:] and view.pending[-1].ends
-            else READ
-        )
+        is_whole = bool(view.pending) and view.pending[-1].ends
+        if len(view.pending) < self.words and not is_whole:
+            return READ
+        return Speak(min(len(view.pending), self.words), 0, alone=True)

@@ -81,18 +81,24 @@ class Clues:
         self, past: Sequence[str], pending: Sequence[Word], phonemes: Callable[[Word], int]
     ) -> Floats:
         """Return the features (F,) of one to three pending words after the ``past`` ones of their
-        sentence."""
+        sentence.
+
+        First come ``PLACES`` rows: of the last spoken word (zeros at a sentence's beginning) and of
+        each pending one. Then how many are pending, one-hot, and what the sentence is so far.
+        """
         clues = np.zeros(self.size, np.float32)
         texts = [*past[-2:], *(word.text for word in pending)]
+        # Of a reading of several words, the last one stands for it; a comma stands for none.
         bare = [" ".join(text.split()[-1:]).strip(EDGES) or "," for text in texts]
         tags = self._reader.tags(bare)
-        begin = len(texts) - len(pending)
-        for place, index in enumerate(range(begin - 1, len(bare))):
-            if index >= 0:
-                row = clues[place * self._each : (place + 1) * self._each]
-                self._describe(row, texts[index], bare[index], tags[index])
-                if index >= begin:
-                    row[len(CLASSES) + 2] = 0.1 * phonemes(pending[index - begin])
+        first_pending = len(texts) - len(pending)
+        for place, index in enumerate(range(first_pending - 1, len(texts))):
+            if index < 0:
+                continue
+            row = clues[place * self._each : (place + 1) * self._each]
+            self._describe(row, texts[index], bare[index], tags[index])
+            if index >= first_pending:
+                row[len(CLASSES) + 2] = 0.1 * phonemes(pending[index - first_pending])
         rest = clues[PLACES * self._each :]
         rest[len(pending) - 1] = 1.0
         since_mark = next(

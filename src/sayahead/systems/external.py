@@ -79,6 +79,7 @@ class WholeTexts:
         return 0
 
     def step(self, segment: Segment, state: int) -> tuple[SynthesizedAudio, int]:
+        """Speak the words of a segment as a text of its own."""
         ended = segment.closes
         text = "".join(map(chr, segment.ids[: segment.speak])).strip()
         if not text:

@@ -13,7 +13,7 @@ import numpy as np
 from sayahead.config import from_mapping
 from sayahead.engine.files import Borrowed
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of, shared_graphs_of
-from sayahead.engine.stages import Frames, Shapeable
+from sayahead.engine.stages import Frames, Shapeable, silent_frames
 from sayahead.errors import VoiceError
 from sayahead.systems.durations import (
     changed_durations,
@@ -178,8 +178,7 @@ class HeartAcoustic:
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to render, and no new knowledge about the future.
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._lead_frames)
-            nothing = np.zeros((0, self._width), np.float32)
-            return Frames(nothing, nothing, ((end, end),) * len(segment.spans), False), state
+            return silent_frames(segment, end, self._width), state
         known = self._opened(state) if state.done + state.held == 0 else state
         left = known.ids
         ids, seen = self._encoder_input(left, segment)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph, beside, count, graphs_of
-from sayahead.engine.stages import Frames
+from sayahead.engine.stages import Frames, silent_frames
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.systems.durations import (
     beyond_window,
@@ -125,8 +125,10 @@ class Styles(Blends):
         return self._styled(number)
 
     def _make(self, number: int) -> Styled:
-        """Compute a blend: its style, the statistics and ranges of the networks, and their initial
-        states."""
+        """Compute a blend: its style, and what the networks take for it and start from.
+
+        The ranges in which they compute in 8 bits enclose those of all styles in the blend.
+        """
         numbers, shares = self.parts(number)
         tables = {name: table[numbers] for name, table in self._tables.items()}
         blend = {
@@ -139,7 +141,7 @@ class Styles(Blends):
         low = np.minimum(tables["low"].min(0), 0)
         high = np.maximum(tables["high"].max(0), 0)
         scales = np.maximum((high - low) / 255, 1e-9).astype(np.float32)
-        zeros = np.clip(np.rint(-low / scales), 0, 255).astype(np.uint8)
+        zero_points = np.clip(np.rint(-low / scales), 0, 255).astype(np.uint8)
         outputs = self._style(style=blend["row"][None], mean=blend["mean"], variance=variance)
         inputs = dict[str, dict[str, Array]]()
         past = dict[str, dict[str, Array]]()
@@ -149,7 +151,7 @@ class Styles(Blends):
             inputs[name] = {
                 "style": outputs[name],
                 "scales": scales[offset : offset + size],
-                "zeros": zeros[offset : offset + size],
+                "zeros": zero_points[offset : offset + size],
             }
             past[name] = initial_state(graph, inputs[name]["zeros"], self._places[name])
             offset += size
@@ -238,10 +240,7 @@ class KokoroAcoustic:
         if not (segment.speak or closes or (segment.breath and state.held)):
             # Words without sound: nothing to render, and no new knowledge about the future.
             end_unit = max(0, state.done + state.held - self._config.early)
-            nothing = np.zeros((0, self._width), np.float32)
-            return Frames(
-                nothing, nothing, ((end_unit, end_unit),) * len(segment.spans), ended
-            ), state
+            return silent_frames(segment, end_unit, self._width, ended=ended), state
 
         known = opened(state) if first else state
         left = len(known.ids)
@@ -303,8 +302,10 @@ class KokoroAcoustic:
     def _encode(self, ids: Ids, speaker: int) -> tuple[Floats, Floats, Floats]:
         """Return durations (P,) in units at speed 1, and the encodings (P, D) for prosody and (P,
         C) for sound."""
-        edge = int(ids[0] != EDGE)
-        tokens = np.concatenate([[EDGE], ids])[1 - edge :]
+        # The network takes an edge first, which the ids lack once the sentence's beginning was
+        # forgotten.
+        added = [EDGE] if ids[0] != EDGE else []
+        tokens = np.concatenate([np.array(added, np.int64), ids])
         if len(tokens) > self._config.longest:
             raise VoiceError(
                 f"{len(tokens)} phonemes are more than Kokoro reads at once,"
@@ -315,7 +316,7 @@ class KokoroAcoustic:
             **{self._tokens: tokens[None], "style": self._styles[speaker].row[None]}
         )
         durations, prosody, sound = (
-            outputs[name][edge:].copy() for name in ("durations", "prosody", "sound")
+            outputs[name][len(added) :].copy() for name in ("durations", "prosody", "sound")
         )
         return durations, prosody, sound
 

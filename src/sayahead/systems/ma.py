@@ -17,7 +17,7 @@ import numpy as np
 
 from sayahead.config import check_whole, from_mapping
 from sayahead.engine.onnx import OnnxGraph, graphs_of
-from sayahead.engine.stages import Frames, Vocoder
+from sayahead.engine.stages import Frames, Vocoder, silent_frames
 from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
@@ -173,9 +173,7 @@ class AttentionAcoustic:
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to render, and no new knowledge about the future.
             end = (state.past.number + len(state.held)) * r
-            return Frames(
-                self._mel_of([]), self._mel_of([]), ((end, end),) * len(segment.spans), False
-            ), state
+            return silent_frames(segment, end, self._model.n_mels), state
 
         left = state.ids if len(state.ids) else np.array([self._pad], np.int64)
         ids = np.concatenate([left, segment.ids, self._tail(segment)])

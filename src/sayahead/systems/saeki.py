@@ -74,6 +74,7 @@ class SegmentalConfig:
     """Share of the prenet's units that are dropped while it speaks (Shen et al. 2018, 2.2: 0.5)."""
 
     def __post_init__(self) -> None:
+        """ConfigError for a value out of range."""
         check_number("model: acoustic: prenet_dropout", self.prenet_dropout, 0, 0.9)
         if self.prenet_dropout and not self.prenet:
             raise ConfigError(
@@ -267,40 +268,51 @@ class SegmentalAcoustic:
         kept: Mapping[str, Floats],
     ) -> tuple[DecoderState, Floats]:
         """Make one step; return the state after it, and the stop probabilities (r,) of its
-        frames."""
+        frames.
+
+        ``rows`` and ``keys`` (N, ...): the text to attend to; ``seen``: past attention weights,
+        padded; ``kept``: the prenet units that are not dropped. With ``window``, attention sees so
+        many rows from its last place on, and takes the best of them whole; else it sees all.
+        """
         model = self._model
-        last_place = decoder.place
-        first, end = (
-            (last_place, min(last_place + model.window, len(rows)))
-            if model.window
-            else (0, len(rows))
-        )
-        windows = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
+        first = decoder.place if model.window else 0
+        end = min(first + model.window, len(rows)) if model.window else len(rows)
         window = slice(first, end)
+        windows = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
         visited = windows[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
-        frame = decoder.frame
-        context = decoder.context
-        attention = decoder.attention
-        layer = decoder.decoder
-        past = {"frame": frame, "context": context, "attention": attention, "decoder": layer}
         out = self._graphs["decoder"](
-            **past, rows=rows[window], keys=keys[window], seen=visited, **kept
+            frame=decoder.frame,
+            context=decoder.context,
+            attention=decoder.attention,
+            decoder=decoder.decoder,
+            rows=rows[window],
+            keys=keys[window],
+            seen=visited,
+            **kept,
         )
         place = first + int(out["weights"].argmax())
-        rested = decoder.rested + 1 if place == last_place else 1
+        rested = decoder.rested + 1 if place == decoder.place else 1
+        # Attention that has rested for too long is moved on.
         if 0 < model.longest < rested and place + 1 < len(rows):
-            place = place + 1
+            place += 1
             rested = 1
-        weights = np.zeros(len(rows), np.float32)
         if model.window:
+            weights = np.zeros(len(rows), np.float32)
             weights[place] = 1
+            context = rows[place][None]
         else:
-            weights[:] = out["weights"][0]
-        context = rows[place][None] if model.window else weights[None] @ rows
-        layers = out["next_attention"], out["next_decoder"]
-        return DecoderState(
-            out["next_frame"], context, weights, *layers, place=place, rested=rested
-        ), out["stop"]
+            weights = out["weights"][0]
+            context = weights[None] @ rows
+        after = DecoderState(
+            out["next_frame"],
+            context,
+            weights,
+            out["next_attention"],
+            out["next_decoder"],
+            place=place,
+            rested=rested,
+        )
+        return after, out["stop"]
 
 
 @dataclass(frozen=True, slots=True)

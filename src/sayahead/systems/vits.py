@@ -15,7 +15,7 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import Array, OnnxGraph
-from sayahead.engine.stages import Frames
+from sayahead.engine.stages import Frames, silent_frames
 from sayahead.errors import ConfigError
 from sayahead.systems.durations import beyond_window, changed_durations, edges_of, speeds_of
 from sayahead.systems.loading import Loaded, two_stages
@@ -136,10 +136,7 @@ class VitsAcoustic:
         if not (segment.speak or closes or (segment.breath and state.held)):
             # Words without sound: nothing to render, and no new knowledge about the future.
             end_frame = state.done + state.held
-            nothing = np.zeros((0, self._width), np.float32)
-            return Frames(
-                nothing, nothing, ((end_frame, end_frame),) * len(segment.spans), ended
-            ), state
+            return silent_frames(segment, end_frame, self._width, ended=ended), state
 
         known = self._opened(state) if first else state
         left = len(known.ids)

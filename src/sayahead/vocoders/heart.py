@@ -38,14 +38,11 @@ class HeartVocoder(SpectralVocoder):
         )
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
-        f0 = frames[:, 128]
-        energy = frames[:, 129]
+        """Return what the decoder takes of frames (T, 130), or (T, 131) with the speaker's
+        number."""
+        inputs = {"sound_encoding": frames[:, :128], "f0": frames[:, 128], "energy": frames[:, 129]}
         if self._speakers is None:
-            return {"sound_encoding": frames[:, :128], "f0": f0, "energy": energy}
+            return inputs
         parameters = self._speakers[int(frames[0, 130])]
-        inputs = {
-            "sound_encoding": frames[:, :128],
-            "f0": in_manner(f0, parameters),
-            "energy": energy,
-        }
-        return inputs | {"speaker": parameters["decoder"]}
+        f0 = in_manner(inputs["f0"], parameters)
+        return inputs | {"f0": f0, "speaker": parameters["decoder"]}

@@ -100,6 +100,7 @@ class KokoroVocoder:
     def step(
         self, final: Floats, right: Floats, state: KokoroSound, *, seed: int, ended: bool
     ) -> tuple[Floats, KokoroSound]:
+        """Render frames, continuing the caches and the phase of the source."""
         if not len(final):
             return np.zeros(0, np.float32), state
         frames = np.concatenate([final, right[:0] if ended else right])
@@ -157,20 +158,23 @@ def source(hz: Floats, turns: int, before: float | None) -> tuple[Floats, Floats
     """
     begins = before is None
     pitches = hz if begins else np.concatenate([np.array([before], np.float32), hz])
+    # By how much the phase grows up to the middle of each half unit, from that of the one before.
     steps: Ids = np.rint(pitches.astype(np.float64) * (TURN * HALF / SAMPLE_RATE)).astype(np.int64)
     middles: Ids = (np.cumsum(steps) + (0 if begins else turns - steps[0])) % TURN
-    # The first half of each half unit continues from the previous middle, the second half heads for
-    # the next.
-    after = np.append(steps[1:], 0)
+    # The first half of a half unit comes from the previous middle, the second one goes to the next.
+    # Before the first middle and after the last, the phase stands still.
     previous = np.append(middles[:1], middles[:-1])
-    arriving = np.where(np.arange(len(steps)) == 0, 0, steps)
-    arrived = previous[:, None] + arriving[:, None] * SHARES[HALF // 2 :]
-    leaving = middles[:, None] + after[:, None] * SHARES[: HALF // 2]
-    phase = np.concatenate([arrived, leaving], axis=1).reshape(-1)[0 if begins else HALF - EDGE :]
-    voiced = (np.repeat(pitches, HALF)[0 if begins else HALF - EDGE :] > VOICED_HZ).astype(
-        np.float32
-    )
+    steps_to = np.append(0, steps[1:])
+    steps_from = np.append(steps[1:], 0)
+    first_halves = previous[:, None] + steps_to[:, None] * SHARES[HALF // 2 :]
+    second_halves = middles[:, None] + steps_from[:, None] * SHARES[: HALF // 2]
+    # Of the half unit before, only the last samples are asked for.
+    first_sample = 0 if begins else HALF - EDGE
+    phase = np.concatenate([first_halves, second_halves], axis=1).reshape(-1)[first_sample:]
+    voiced = np.repeat(pitches, HALF)[first_sample:] > VOICED_HZ
     padding = (MIRRORED if begins else 0, MIRRORED)
-    signals = (phase / TURN % 1.0).astype(np.float32), voiced
-    mirrored = (np.pad(part, padding, mode="reflect") for part in signals)
-    return next(mirrored), next(mirrored), middles if begins else middles[1:]
+    return (
+        np.pad((phase / TURN % 1.0).astype(np.float32), padding, mode="reflect"),
+        np.pad(voiced.astype(np.float32), padding, mode="reflect"),
+        middles if begins else middles[1:],
+    )

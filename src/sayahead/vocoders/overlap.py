@@ -72,24 +72,29 @@ class OverlapVocoder:
     def step(
         self, final: Floats, right: Floats, state: OverlapState, *, seed: int, ended: bool
     ) -> tuple[Floats, OverlapState]:
+        """Render a window of past, final and expected frames, and cut out the final ones."""
         if not len(final):
             return np.zeros(0, np.float32), state
+        hop = self.hop_length
         past = final[:0] if state.past is None else state.past
         right = right[:0] if ended else right[: self.context]
-        window = np.concatenate([past, final, right])
-        z = noise(seed, (state.frame - len(past)) * self.hop_length, len(window) * self.hop_length)
-        samples = self._render(window, z.reshape(-1, self.hop_length)).reshape(-1)
-        begin = len(past) * self.hop_length
-        end = (len(past) + len(final)) * self.hop_length
-        blended = blend(state.tail, samples[begin:end])
+        known = np.concatenate([past, final])
+        window = np.concatenate([known, right])
+        z = noise(seed, (state.frame - len(past)) * hop, len(window) * hop)
+        samples = self._render(window, z.reshape(-1, hop)).reshape(-1)
+        begin = len(past) * hop
+        end = len(known) * hop
         done = state.done + len(final)
-        before = window[: len(past) + len(final)]
-        kept = min(len(before), self.left)
+        # The next window begins at a multiple of frames from the start of the sentence.
+        kept = min(len(known), self.left)
         kept += (done - kept) % self._multiple
-        past = before[len(before) - kept :]
-        return blended, OverlapState(
-            state.frame + len(final), past, samples[end : end + self.fade], done
+        after = OverlapState(
+            state.frame + len(final),
+            known[len(known) - kept :],
+            samples[end : end + self.fade],
+            done,
         )
+        return blend(state.tail, samples[begin:end]), after
 
 
 def blend(old: Floats, new: Floats) -> Floats:

@@ -62,6 +62,7 @@ class SpectralVocoder:
     def step(
         self, final: Floats, right: Floats, state: SpectralState, *, seed: int, ended: bool
     ) -> tuple[Floats, SpectralState]:
+        """Run the network to spectra, which the source-filter model makes sound."""
         if not len(final):
             return np.zeros(0, np.float32), state
         frames = np.concatenate([final, right[: self.context]])

@@ -74,6 +74,7 @@ class LatentVocoder:
     def step(
         self, final: Floats, right: Floats, state: LatentState, *, seed: int, ended: bool
     ) -> tuple[Floats, LatentState]:
+        """Draw the latent of each frame from its prior, and run the flow and the decoder on it."""
         if not len(final):
             return np.zeros(0, np.float32), state
         frames = np.concatenate([final, right[:0] if ended else right])
