@@ -10,7 +10,7 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, Unpack
 
@@ -112,24 +112,37 @@ class AsyncClient:
     async def __aenter__(self) -> Self:
         if len(self._urls) == 1:
             await self._connect(self._urls[0])
-        for at, try_s in enumerate(self.TRIES_S if len(self._urls) > 1 else ()):
-            try:
-                async with asyncio.timeout(try_s):
-                    await self._connect(self._urls[at % len(self._urls)])
-                break
-            except (ServerError, TimeoutError) as error:
-                # A refusal for other reasons than load would be repeated elsewhere.
-                if (
-                    getattr(error, "code", "") not in ("", *ELSEWHERE)
-                    or at == len(self.TRIES_S) - 1
-                ):
-                    raise (
-                        error
-                        if isinstance(error, ServerError)
-                        else ServerError("unreachable", SLOW)
-                    ) from error
+        else:
+            await self._connect_to_any()
         self._reading = asyncio.create_task(self._read())
         return self
+
+    async def _connect_to_any(self) -> None:
+        """Connect to the first server that answers in time: an attempt for each of ``TRIES_S``."""
+        failure = ServerError("unreachable", SLOW)
+        for attempt, try_s in enumerate(self.TRIES_S):
+            refusal = await self._try_to_connect(self._urls[attempt % len(self._urls)], try_s)
+            if refusal is None:
+                return
+            failure = refusal
+        raise failure
+
+    async def _try_to_connect(self, url: str, try_s: float) -> ServerError | None:
+        """Connect within ``try_s``; return the error if the server is slow, full or gone, so that
+        another one may do.
+
+        Any other refusal is raised, since it would be repeated elsewhere.
+        """
+        try:
+            async with asyncio.timeout(try_s):
+                await self._connect(url)
+        except TimeoutError:
+            return ServerError("unreachable", SLOW)
+        except ServerError as error:
+            if error.code not in ELSEWHERE:
+                raise
+            return error
+        return None
 
     async def _connect(self, url: str) -> None:
         """Begin a session with a server; a further one must have the same sample rate."""
@@ -254,25 +267,22 @@ class AsyncClient:
                 else self.RESUME_S
             )
             for url in list(self._urls):
-                try:
-                    async with asyncio.timeout(try_s):
-                        await self._connect(url)
-                except (ServerError, TimeoutError) as error:
-                    if getattr(error, "code", "") not in ("", *ELSEWHERE) or time.monotonic() > end:
-                        raise (
-                            error
-                            if isinstance(error, ServerError)
-                            else ServerError("unreachable", SLOW)
-                        ) from error
-                    continue
-                self.resumed += 1
-                for speech in self._open.values():
-                    task = asyncio.create_task(speech._resume())
-                    self._resuming.add(task)
-                    task.add_done_callback(self._resuming.discard)
-                return
+                failure = await self._try_to_connect(url, try_s)
+                if failure is None:
+                    self._resume_all()
+                    return
+                if time.monotonic() > end:
+                    raise failure
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, PAUSES_S[1])
+
+    def _resume_all(self) -> None:
+        """Let all open texts go on at the server that was connected last."""
+        self.resumed += 1
+        for speech in self._open.values():
+            task = asyncio.create_task(speech._resume())
+            self._resuming.add(task)
+            task.add_done_callback(self._resuming.discard)
 
     def _forget(self, name: str) -> None:
         self._open.pop(name, None)
@@ -358,8 +368,8 @@ class AsyncSpeech:
     async def _send(self, kind: str, **rest: Any) -> bool:
         """Send a message of this text; return whether it was sent.
 
-        It is not if the connection on which the text was opened is lost: ``_resume`` then sends the
-        whole text on the next one, which is asked for here.
+        It is not if the connection that has the text was lost. The client is then told to make a
+        new one, on which ``_resume`` sends the whole text.
         """
         if self._connection == self._client._connection:
             try:
@@ -415,7 +425,10 @@ class AsyncSpeech:
             return revised_at
 
     def _unspoken(self, at: int, text: str) -> tuple[int, str]:
-        """Return a revision reduced to the text after the words received."""
+        """Return where a revision may begin, and its text from there on.
+
+        That is after the words received: what it says in their place is left out.
+        """
         spoken = self._last_words[-1].end if self._last_words else 0
         return (
             (spoken, unspoken(self.text[:at], self.text[at:spoken], text))
@@ -762,36 +775,24 @@ class AsyncSpeech:
         """Return what is new of a message's words and samples (S,) as a chunk; None if nothing
         is."""
         rate = self._client.sample_rate
-        words = [
-            WordTiming(
-                w["word"],
-                w["start"],
-                w["end"],
-                round(w["onset_s"] * rate),
-                round(w["offset_s"] * rate),
-                speaker=w.get("speaker", ""),
-                ends=w.get("ends", False),
-            )
-            for w in rows
-        ]
+        words = [timing_of(row, rate) for row in rows]
         if words:
             self._spoken = self._offset + words[-1].end
             self._progress.set()
+        # How many samples the times of a resumed text's words are ahead of the whole text's.
+        shift = 0
         if self._splice is not None:
             samples, words = self._splice.take(samples, words)
             shift = self._splice.shift or 0
-            words = [
-                replace(
-                    w,
-                    onset_samples=w.onset_samples - shift,
-                    offset_samples=w.offset_samples - shift,
-                )
-                for w in words
-            ]
             if not (len(samples) or words):
                 return None
         words = [
-            replace(word, written=written_at(self._transcript, word.start, word.end))
+            replace(
+                word,
+                onset_samples=word.onset_samples - shift,
+                offset_samples=word.offset_samples - shift,
+                written=written_at(self._transcript, word.start, word.end),
+            )
             for word in words
         ]
         chunk = AudioChunk(samples, self._samples, rate, tuple(words))
@@ -821,3 +822,16 @@ class AsyncSpeech:
         while not self._chunks.empty():
             self._chunks.get_nowait()
         self._room.set()
+
+
+def timing_of(row: Mapping[str, Any], rate: int) -> WordTiming:
+    """Return the timing in a server's message, whose times are in seconds."""
+    return WordTiming(
+        row["word"],
+        row["start"],
+        row["end"],
+        round(row["onset_s"] * rate),
+        round(row["offset_s"] * rate),
+        speaker=row.get("speaker", ""),
+        ends=row.get("ends", False),
+    )

@@ -112,8 +112,9 @@ class Splice:
         last = self._last
         start = word.start + self._offset
         end = word.end + self._offset
-        # If a flush came at another moment, one received word may now be two.
-        if last is not None and (start <= last.start or start < last.end >= end):
+        # If a flush came at another moment, one received word may now be two: the second of them
+        # lies inside of it.
+        if last is not None and (start <= last.start or end <= last.end > start):
             extension = self._extension(word, last)
             if extension is None:
                 if start == last.start:
