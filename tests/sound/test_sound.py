@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sayahead.cli.text_source import Source
@@ -447,6 +447,7 @@ def test_player_without_miniaudio(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(st.lists(st.binary(max_size=6), max_size=6))
+@example([b"\xef"])
 def test_any_bytes_in_any_pieces_give_the_same_text(blocks: list[bytes]) -> None:
     class Pieces(io.BytesIO):
         left = iter([block for block in blocks if block])

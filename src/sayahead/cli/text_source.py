@@ -85,17 +85,19 @@ class Source:
     def fragments(
         self, idle_s: float | None = None, early_s: Callable[[], float] = lambda: math.inf
     ) -> Iterator[str | None]:
-        """Yield the text in pieces as they arrive; None once after ``idle_s`` without any, and ""
-        after ``early_s()``."""
+        """Yield the text in pieces as they arrive.
+
+        In a pause, None is yielded once after ``idle_s``, and "" again and again after
+        ``early_s()``: the session may then have sound although no text came.
+        """
         idle_at = math.inf
         while True:
             item = self._next(min(idle_at, time.monotonic() + early_s()))
-            if item is None and time.monotonic() < idle_at:
-                yield ""
-                continue
             if item is None:
-                idle_at = math.inf
-                yield None
+                is_idle = time.monotonic() >= idle_at
+                if is_idle:
+                    idle_at = math.inf
+                yield None if is_idle else ""
                 continue
             arrived_at, data = item
             if isinstance(data, OSError):
@@ -141,18 +143,18 @@ class Source:
     def _decode(self, data: bytes) -> str:
         """Decode the characters that are complete, as UTF-16 if the text begins with its mark; b""
         is the end."""
+        is_end = not data
         if self._mark is None:
-            self._tail += data
-            if data and len(self._tail) < len(codecs.BOM_UTF8) and begins_mark(self._tail):
+            data = self._tail + data
+            if not is_end and len(data) < len(codecs.BOM_UTF8) and begins_mark(data):
+                self._tail = data
                 return ""
-            data = self._tail
             self._tail = b""
             self._mark = next((mark for mark in MARKS if data.startswith(mark)), b"")
             self._decoder = MARKS.get(self._mark, lambda: None)()
             self._bytes = len(self._mark)
-            text = self._decode_rest(data[len(self._mark) :], final=False)
-            return text if data else text + self._decode_rest(b"", final=True)
-        return self._decode_rest(data, final=not data)
+            data = data[len(self._mark) :]
+        return self._decode_rest(data, final=is_end)
 
     def _decode_rest(self, data: bytes, *, final: bool) -> str:
         """Decode bytes after the mark.
