@@ -69,6 +69,7 @@ _MOVED = frozenset(
 
 
 def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: the package itself loads nothing."""
     from importlib import import_module
 
     if name in _MOVED:

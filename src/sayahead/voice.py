@@ -269,6 +269,7 @@ class Voice:
         return min(1.0, least / speed), max(1.0, most / speed)
 
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
+        """Return the parsed option. ConfigError if the voice cannot speak that fast."""
         made = keep_up(spec)
         least, most = self.config.speed
         if made is not None and made.max_speed > 1.0 and speed * made.max_speed > most:
@@ -318,6 +319,7 @@ class Voice:
         return number
 
     def _sentence(self, options: SessionOptions) -> Sentence:
+        """Return the open sentence of a new session: of words, or of characters."""
         # ``policy`` has checked that it is of the kind that this voice reads.
         policy: Any = self.policy(options.policy)
         context = self.context(options.context)

@@ -197,6 +197,7 @@ class _Contents(HTMLParser):
         self._in_link = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a link, if the tag is one in the table of contents."""
         known = dict(attrs)
         if tag == "nav":
             self._is_toc = known.get("epub:type") in (None, "toc") and not self.links

@@ -64,6 +64,7 @@ class _Page(HTMLParser):
         self._numbers = list[int | None]()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin an element, and the block that it may be."""
         known = dict(attrs)
         if tag in BLOCKS:
             self.end_block()
@@ -101,6 +102,7 @@ class _Page(HTMLParser):
         self._open.append((tag, is_silent(tag, attrs), is_line))
 
     def handle_endtag(self, tag: str) -> None:
+        """End an element, and with it those inside whose end tags are missing."""
         if tag == "sup":
             # The superscript of 1st belongs to the word; that of 1998³ refers to a note.
             self._parts += [] if NOTE.fullmatch(self._superscript) else [self._superscript]
@@ -119,6 +121,7 @@ class _Page(HTMLParser):
             del self._open[last:]
 
     def handle_data(self, data: str) -> None:
+        """Add text to the block, unless it is silent."""
         if self._is_silent():
             return
         tags = {tag for tag, _, _ in self._open}

@@ -27,21 +27,10 @@ def add_options(add: Callable[..., Any], names: Iterable[str], **help_texts: str
     for field in fields(SessionOptions):
         if field.name not in chosen:
             continue
-        hint = hints[field.name]
-        bound = bound_of(hints[field.name])
-        metavar = "NAME"
-        convert: Any = str
-        kinds = typing.get_args(getattr(hint, "__origin__", hint)) or (hint.__origin__,)
-        if bound is not None:
-            convert, metavar = (int, "N") if int in kinds else (float, "X")
-        metavar = next(
-            (note for note in getattr(hint, "__metadata__", ()) if isinstance(note, str)), metavar
-        )
+        convert, metavar = flag_type(field.name, hints[field.name])
         text = help_texts.get(field.name) or docs.get(field.name, "").replace("``", "").rstrip(".")
         text += "" if field.default is None else f" (default: {field.default:g})"
-        if bound is not None and field.name.endswith("_s"):
-            convert = number(float, 1000 * bound.least, 1000 * bound.most)
-            metavar = "MS"
+        if metavar == "MS":
             text = text.replace("Seconds", "Milliseconds")
         add(
             flag_of(field.name),
@@ -52,8 +41,21 @@ def add_options(add: Callable[..., Any], names: Iterable[str], **help_texts: str
         )
 
 
+def flag_type(name: str, hint: Any) -> tuple[Callable[[str], Any], str]:
+    """Return what converts the value of an option's flag, and what stands for it in the help."""
+    bound = bound_of(hint)
+    if bound is not None and name.endswith("_s"):
+        return number(float, 1000 * bound.least, 1000 * bound.most), "MS"
+    notes = (note for note in getattr(hint, "__metadata__", ()) if isinstance(note, str))
+    if bound is None:
+        return str, next(notes, "NAME")
+    kinds = typing.get_args(hint.__origin__) or (hint.__origin__,)
+    return (int, next(notes, "N")) if int in kinds else (float, next(notes, "X"))
+
+
 def given(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the options whose flags were given."""
+    """Return the options whose flags were given. A time is in milliseconds on the command line, in
+    seconds as an option."""
     values = {field.name: getattr(arguments, field.name, None) for field in fields(SessionOptions)}
     return {
         name: value / 1000 if name.endswith("_s") else value

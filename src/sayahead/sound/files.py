@@ -85,6 +85,7 @@ class RawWriter:
         self._file.close()
 
     def _write_all(self, data: bytes) -> None:
+        """Write all of the data, which a pipe may take in parts."""
         view = memoryview(data)
         while view:
             written = self._file.write(view)

@@ -226,6 +226,7 @@ class Packed:
         return self._encode(self._resampler.push(samples) if self._resampler else samples)
 
     def finish(self) -> bytes:
+        """Return the rest: an unfinished frame, and what the codec and the container hold."""
         rest = self._encode(self._resampler.finish()) if self._resampler else b""
         frame = self._fifo.read(0, partial=True)
         if frame is not None:
@@ -235,6 +236,7 @@ class Packed:
         return rest + self._take()
 
     def _encode(self, samples: Floats) -> bytes:
+        """Return the bytes that the codec makes of samples, in frames of the size it needs."""
         if len(samples):
             data: NDArray[Any] = (
                 to_pcm16(samples) if self._form.startswith("s16") else samples.astype("<f4")

@@ -136,6 +136,7 @@ class TaskReader:
     """Reads an async iterable in a task of the running event loop."""
 
     def __init__(self, text: AsyncIterable[Item], listener: Listener) -> None:
+        """``listener``: gets the items; reading ends when it is garbage collected."""
         self._text = text
         self._listener = weakref.ref(listener)
         self._moved = asyncio.Event()
