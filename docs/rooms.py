@@ -42,13 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def table(package: Path) -> str:
-    """A row for each folder of a package with Python in it, and each module beside them."""
-    folders = [path.parent for path in package.glob("*/__init__.py")]
+    """A row for each module of a package, and for its folders with Python, two levels deep."""
+    folders = [
+        path.parent for depth in ("*", "*/*") for path in package.glob(f"{depth}/__init__.py")
+    ]
     modules = [path for path in package.glob("*.py") if not path.name.startswith("__")]
     rows = [f"| in `{package.relative_to(ROOT).as_posix()}/` | what it is |", "|---|---|"]
     rows += [f"| `{path.name}` | {summary(path)} |" for path in sorted(modules)]
     rows += [
-        f"| `{path.name}/` | {summary(path / '__init__.py')}{inner(path)} |"
+        f"| `{path.relative_to(package).as_posix()}/` | {summary(path / '__init__.py')} |"
         for path in sorted(folders)
     ]
     return "\n".join(rows) + "\n"
@@ -60,12 +62,6 @@ def summary(path: Path) -> str:
     if not docstring:
         raise SystemExit(f"{path} has no docstring: say in its first line what it is.")
     return " ".join(docstring.partition("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
-
-
-def inner(folder: Path) -> str:
-    """The folders in a folder."""
-    names = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
-    return f" Folders: {', '.join(f'`{name}`' for name in names)}." if names else ""
 
 
 if __name__ == "__main__":

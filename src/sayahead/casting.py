@@ -1,4 +1,5 @@
-"""Texts with several speakers, each with a voice of their own."""
+"""``dialogue``: whose voice is whose in a text with several speakers, whose tags ``engine/cast.py``
+finds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Every error that sayahead raises on purpose. Each message is a sentence: what, where, what to
-do."""
+"""The classes of errors that sayahead raises on purpose. Each message is a sentence, where it is
+raised: what, where, what to do."""
 
 import sys
 import warnings

@@ -1,1 +1,1 @@
-"""The incremental engine: its loop, and the seams between its parts."""
+"""The incremental engine: a session with its options, its loop, and the seams between its parts."""

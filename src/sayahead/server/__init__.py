@@ -1,1 +1,2 @@
-"""The server: what others speak on a socket, as commands and events around one driver."""
+"""The server: what others speak on a socket, as commands and events around one
+``driver.py``; ``hub.py`` decides who gets a place."""

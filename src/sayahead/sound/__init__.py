@@ -1,1 +1,1 @@
-"""Sound and word timings as files, on devices, as subtitles."""
+"""Sound and word timings: encodings, files, devices, loudness, subtitles."""

@@ -1,4 +1,5 @@
-"""Voices as folders: voice.json, its graphs, and the folders that come with the package."""
+"""Voices as folders: the fields of voice.json, its graphs, and the folders that come with the
+package."""
 
 from __future__ import annotations
 

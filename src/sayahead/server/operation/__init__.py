@@ -1,1 +1,2 @@
-"""What an operator decides and sees: settings, keys, logs, metrics, connections."""
+"""What an operator decides and sees: settings with all limits and timeouts, keys, quotas, rate
+limits, usage, metrics, logs, connections."""

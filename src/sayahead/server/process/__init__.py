@@ -1,1 +1,1 @@
-"""The server as a process: the application, its start and its end, and what is checked before."""
+"""The server as processes: the application and what guards it, start and end, ``serve --check``."""

@@ -1,4 +1,4 @@
-"""Protocols by name, one file each."""
+"""Protocols by name, one file each: the fields of their messages."""
 
 from __future__ import annotations
 

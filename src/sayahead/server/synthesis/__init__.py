@@ -1,1 +1,1 @@
-"""What a client asks for, who is spoken to next, and in which format."""
+"""Commands, events and error codes (``messages.py``), places, and whose step is next."""
