@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from sayahead.client import AsyncClient, ServerError
-from sayahead.server.json_messages import joined
+from sayahead.server.json_messages import without_half
 from sayahead.server.operation import transport
 from sayahead.server.operation.logs import JsonLines, Lines
 from sayahead.sound.resample import Resampler
@@ -514,9 +514,9 @@ def test_a_text_may_be_cut_within_a_character(
 
 
 def test_halves_of_characters_are_joined() -> None:
-    assert joined("a\ud83d") == ("a", "\ud83d")
-    assert joined("\ud83d\ude00 b") == ("\U0001f600 b", "")
-    assert joined("\ude00b\ud83dc\ud83d") == ("\ufffdb\ufffdc", "\ud83d")
+    assert without_half("a\ud83d") == ("a", "\ud83d")
+    assert without_half("\ud83d\ude00 b") == ("\U0001f600 b", "")
+    assert without_half("\ude00b\ud83dc\ud83d") == ("\ufffdb\ufffdc", "\ud83d")
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//[", "http://a]b"])

@@ -92,7 +92,10 @@ def answers(
 
 
 def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
-    """Return who sends a request. RequestError without a valid key."""
+    """Return who sends a request. RequestError without a valid key.
+
+    ``tokens``: whether a token is as good as a key.
+    """
     address = request.client.host if request.client else None
     key = credential(request.headers, request.query_params)
     name = request_id(request.scope)

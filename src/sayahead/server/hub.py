@@ -558,12 +558,13 @@ class Hub:
             raise self._refuse(caller, "too_many_contexts", sentence)
         if (refusal := self.usage.begin(caller.name, caller.terms)) is not None:
             raise self._refuse(caller, "quota", refusal)
+        is_first = not lease.utterances
         with self.counters.exclusive():
-            if lease.utterances:
+            if not is_first:
                 self._check_place(caller, lease.resumed)
             lease.proof = ""
             lease.utterances += 1
-            self._count(lease.caller, int(lease.utterances > 1))
+            self._count(caller, int(not is_first))
 
     def close_utterance(self, lease: Lease, *, unheard_s: float = 0.0) -> None:
         """Free an utterance's place; ``unheard_s``: how long its client will still be listening."""
@@ -597,14 +598,15 @@ class Hub:
         raise self._refuse(caller, "forbidden", f"This key may not use the voice {name!r}.")
 
     def bill(self, lease: Lease, options: m.Options) -> Bill:
-        """Return the bill of a text; its voice must be offered."""
-        client = (lease.caller.name, lease.caller.terms, lease.protocol)
+        """Return the bill of a text, and note its voice and language on the connection. The voice
+        must be offered."""
         name, _ = self.voices.find(
             options.voice, any_voice=options.any_voice, language=options.language
         )
         lease.voices[name] = None
         lease.languages[self.voices.configs[name].language] = None
-        return self.usage.bill(*client, name, whole=options.whole)
+        caller = lease.caller
+        return self.usage.bill(caller.name, caller.terms, lease.protocol, name, whole=options.whole)
 
     def share_of(self, caller: Caller) -> int:
         """Return how many places a caller is guaranteed."""

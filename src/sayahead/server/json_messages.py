@@ -96,11 +96,10 @@ def text_in(data: Mapping[str, Any], what: str) -> str:
     return text
 
 
-def joined(text: str) -> tuple[str, str]:
-    """Split off the first half of a surrogate pair at the end of a text, which the next text may
-    complete; return both.
+def without_half(text: str) -> tuple[str, str]:
+    """Return a text without the first half of a surrogate pair at its end, and that half or "".
 
-    Other unpaired halves become U+FFFD, which is silent.
+    The next text may complete the half. Other unpaired halves become U+FFFD, which is silent.
     """
     half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
     text = text.removesuffix(half)

@@ -81,6 +81,7 @@ class Reloader:
     """Watches a server's files and adopts changes."""
 
     def __init__(self, hub: Hub) -> None:
+        """``hub``: whose settings, keys, certificate, lexicon and voices are replaced."""
         self._hub = hub
         # A separate thread for keys, so that revoking one never waits for a lexicon or a voice.
         self._keys_thread = Worker("reload-keys")

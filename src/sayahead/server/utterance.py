@@ -17,7 +17,7 @@ from sayahead.engine.playback import beyond
 from sayahead.engine.session import Session, Speaker
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.hub import Hub, Lease
-from sayahead.server.json_messages import joined
+from sayahead.server.json_messages import without_half
 from sayahead.server.operation.usage import Bill
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis import messages as m
@@ -118,7 +118,7 @@ class Utterance:
         """Take in text; return why not if it exceeds a limit."""
         if (refusal := self._too_much(text)) is not None:
             return refusal
-        text, self._partial_pair = joined(self._partial_pair + text)
+        text, self._partial_pair = without_half(self._partial_pair + text)
         if text:
             self._on_text_received(text)
             self._inbox.append(text)
@@ -135,7 +135,7 @@ class Utterance:
         """Take in a revision; return why not if its text exceeds a limit."""
         if (refusal := self._too_much(revision.text)) is not None:
             return refusal
-        text, self._partial_pair = joined(revision.text)
+        text, self._partial_pair = without_half(revision.text)
         self._on_text_received(text)
         self._inbox.append(replace(revision, text=text))
         self._revisions.append(self._last_active)

@@ -31,7 +31,8 @@ class Counted:
         self._counters.add(self._what, self._client, amount)
 
     def elsewhere(self, now: float) -> float:
-        """Return the amount used in other processes since the last call."""
+        """Return the amount used in other processes since the last call; 0 within ``LOOK_S`` of
+        it."""
         if now < self._updated_at + self.LOOK_S:
             return 0.0
         self._updated_at = now
@@ -116,7 +117,8 @@ class Allowance:
 
 
 Shared: TypeAlias = tuple[Allowance, Allowance, Allowance, Allowance]
-"""Allowances for bytes, messages, texts and requests."""
+"""Allowances of a client: for bytes read of its messages, for its messages, for texts begun, and
+for requests answered."""
 
 
 class Account:
@@ -132,9 +134,8 @@ class Account:
     WORK_PER_S = 0.05
 
     def __init__(self, shared: Shared) -> None:
+        """``shared``: the allowances that count in all processes of the server."""
         self.bytes, self.messages, self.texts, self.requests = shared
-        """What is read of its messages, how many, how many texts begin, and how many of its
-        requests are answered."""
         self.work = Allowance(self.WORK_S, self.WORK_PER_S)
         self._used_s = 0.0
         self._updated_at = time.monotonic()

@@ -20,6 +20,7 @@ class Identity:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Note the id in the scope, and add it to the head of the answer."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

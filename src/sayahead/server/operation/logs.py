@@ -32,6 +32,7 @@ class JsonLines(logging.Formatter):
     """Formats a record as one JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return a line with the time, the level, the event and the fields of ``extra``."""
         row = {
             "time": stamp(record.created),
             "level": record.levelname.lower(),
@@ -76,6 +77,7 @@ class Beside(logging.Handler):
         threading.Thread(target=self._write, name="log", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Queue a line; drop it if too many wait, so that the caller never does."""
         try:
             if self._lost:
                 record.lost = self._lost
@@ -87,6 +89,7 @@ class Beside(logging.Handler):
             self.handleError(record)
 
     def _write(self) -> None:
+        """Write lines as they come: the thread."""
         while True:
             rest = (self._lines.get() + "\n").encode(errors="backslashreplace")
             # The reader of a pipe may have gone.
@@ -111,6 +114,7 @@ class Seldom(logging.Filter):
         self._last: dict[tuple[str, str], tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record passes; note one that does not."""
         if record.levelno < logging.WARNING:
             return True
         # Refusals of different clients are different kinds.

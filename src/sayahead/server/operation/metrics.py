@@ -132,21 +132,21 @@ class Metrics:
 
 def merged(rows: Sequence[Samples]) -> Samples:
     """Add up the samples of all processes; for ``NOT_SUMMED``, those of the first one count."""
-    families: Samples = {}
+    heads = dict[str, tuple[str, str]]()
+    sums = dict[str, dict[tuple[str, Any], float]]()
     for row in rows:
         for name, (kind, about, samples) in row.items():
-            _, _, so_far = families.setdefault(name, [kind, about, []])
-            sums = {(sample, tuple(map(tuple, labels))): value for sample, labels, value in so_far}
+            heads.setdefault(name, (kind, about))
+            family = sums.setdefault(name, {})
             for sample, labels, value in samples:
-                sample_key = sample, tuple(map(tuple, labels))
-                if sample_key not in sums or not (
-                    name in NOT_SUMMED or sample.endswith("_created")
-                ):
-                    sums[sample_key] = sums.get(sample_key, 0.0) + value
-            families[name][2] = [
-                [sample, labels, value] for (sample, labels), value in sums.items()
-            ]
-    return families
+                is_summed = name not in NOT_SUMMED and not sample.endswith("_created")
+                key = sample, tuple(map(tuple, labels))
+                if is_summed or key not in family:
+                    family[key] = family.get(key, 0.0) + value
+    return {
+        name: [*head, [[sample, labels, value] for (sample, labels), value in sums[name].items()]]
+        for name, head in heads.items()
+    }
 
 
 def lasting(row: Samples) -> Samples:

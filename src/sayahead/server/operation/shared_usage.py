@@ -144,6 +144,7 @@ class Database:
             self._disconnect()
 
     def _disconnect(self) -> None:
+        """Drop the connection, which may be broken."""
         base = self._base
         self._base = None
         if base is not None:
@@ -258,6 +259,7 @@ class Shared:
         self._is_compared = True
 
     def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
+        """Tell the other servers this one's places by key; return the sums of theirs."""
         with self._report_base.use() as base:
             base.run("begin")
             base.run("delete from sayahead_places where process = :process", process=process)
@@ -272,6 +274,7 @@ class Shared:
             return dict(base.run(MEET, kin=kin(process), gone=GONE_S))
 
     def close(self) -> None:
+        """Tell the database what it does not know yet, and close everything."""
         try:
             self.tend()
         except OSError as error:

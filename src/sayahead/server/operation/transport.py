@@ -66,6 +66,7 @@ class HttpConnection(HttpToolsProtocol):
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Accept a connection, or cut it off at once if there are too many."""
         self.app_state = {**self.app_state, "abort": transport.abort, "gone": transport.is_closing}
         self._limits: Limits = self.app_state["limits"]
         # Bytes of the request outside and inside of its body.
@@ -235,6 +236,7 @@ class Encrypted(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin the handshake; the oldest ones end if too many are under way."""
         self._transport = cast(asyncio.Transport, transport)
         self._transport.pause_reading()
         self._pending_handshakes[self] = None
@@ -370,6 +372,7 @@ class Socket(WebSocketsSansIOProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        # Where use is counted, ``Gathered`` holds back what is sent until it is billed.
         self.app_state = {**self.app_state, "gathers": "usage" in self.app_state}
         self._unread = bytearray()
         self._next_parse: asyncio.Handle | None = None
@@ -394,6 +397,7 @@ class Socket(WebSocketsSansIOProtocol):
             self.transport.abort()
 
     async def send(self, message: Any) -> None:
+        """Write a frame; the library is asked for everything but data."""
         await self.writable.wait()
         open_still = self.conn.state is State.OPEN and not (self.close_sent or self.disconnected)
         if message["type"] != "websocket.send" or not open_still:
@@ -468,7 +472,7 @@ class Socket(WebSocketsSansIOProtocol):
         """Stop reading until the frame rate is within its limit; disconnect a client that keeps
         exceeding it."""
         self.transport.pause_reading()
-        self._delay_sum_s = self._delay_sum_s + self._frame_delay_s
+        self._delay_sum_s += self._frame_delay_s
         early_s = self._frame_delay_s
         self._frame_delay_s = 0.0
         self._next_parse = self.loop.call_later(early_s, self._parse)

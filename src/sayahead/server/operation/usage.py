@@ -127,10 +127,7 @@ class Usage:
         characters: int = 0,
         audio_s: float = 0.0,
     ) -> None:
-        """Note what a key uses, before it gets it.
-
-        ``what``: the sums of ``Used``, such as characters.
-        """
+        """Note what a key uses today, before it gets it: amounts to be added to its ``Used``."""
         self._owner.check()
         self._metrics.used(key, voice, characters, audio_s)
         place = key, today(), protocol, voice
@@ -265,28 +262,28 @@ class Usage:
     def _consistent_read(
         self, read: Callable[[Callable[[], None]], T], keep: Callable[[], None]
     ) -> T:
-        """Return the result of ``read``, consistent with what ``keep`` records of the unwritten
-        rows.
+        """Return the result of ``read``, which reads the store, and let ``keep`` take the unwritten
+        rows of the same moment.
 
-        ``read`` calls its argument once its snapshot of the store exists. Until then nothing is
-        written; at that moment ``keep`` is called, so each row is either in the snapshot or among
-        the unwritten ones.
+        That moment is when ``read`` has its snapshot of the store, on which it calls its argument.
+        The writer waits until then, so that each row is either in the snapshot or unwritten.
         """
-        is_fixed = False
+        holds_lock = True
 
         def on_snapshot() -> None:
-            nonlocal is_fixed
-            if not is_fixed:
+            nonlocal holds_lock
+            if holds_lock:
                 with self._condition:
                     keep()
-                is_fixed = True
+                holds_lock = False
                 self._store_lock.release()
 
         self._store_lock.acquire()
         try:
             return read(on_snapshot)
         finally:
-            if not is_fixed:
+            # An error may come before the snapshot.
+            if holds_lock:
                 self._store_lock.release()
 
     def rows(self, first: str, last: str, key: str | None = None) -> list[Used]:

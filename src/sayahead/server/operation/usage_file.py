@@ -361,6 +361,7 @@ class File:
                 base.execute("delete from usage where day > ? and day <= ?", (first, last))
 
     def meet(self, process: str, taken: Mapping[str, int]) -> dict[str, int]:
+        """Tell the other processes this one's places by key; return the sums of theirs."""
         if self._name is None:
             return {}
         now = time.time()

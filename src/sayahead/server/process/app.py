@@ -49,6 +49,7 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
+        """Start what the server needs, and end it in the opposite order."""
         async with contextlib.AsyncExitStack() as stack:
             hub.own()
             stack.callback(hub.close)
@@ -117,6 +118,7 @@ class Proxied:
         self._has_warned = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Replace the peer's address by the client's, if the peer is a proxy of the settings."""
         if scope["type"] in ("http", "websocket") and scope.get("client"):
             peer = scope["client"][0]
             lines = Headers(scope=scope).getlist("x-forwarded-for")
@@ -177,6 +179,7 @@ class Guard:
         self._hub = hub
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it: beyond its rate, or of a foreign host or origin."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

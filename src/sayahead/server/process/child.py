@@ -74,6 +74,7 @@ class Child(Siblings):
     async def listening(
         self, host: str, port: int, make: Callable[[], asyncio.BaseProtocol]
     ) -> AsyncIterator[int]:
+        """Serve the connections to an address that the supervisor hands over, while inside."""
         self._makers[address(host, port)] = make
         try:
             yield self.number(host, port)

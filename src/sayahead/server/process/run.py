@@ -41,32 +41,32 @@ class Server(uvicorn.Server):
 
     def __init__(self, hub: Hub) -> None:
         settings = hub.settings
-        address = {
-            "host": settings.host,
-            "port": settings.port,
-            "lifespan": "on",
-            "http": HttpConnection,
-        }
-        socket_options = {"ws": Socket, "ws_max_size": settings.limits.message_bytes}
-        socket_options |= {
-            "ws_per_message_deflate": False,
-            "ws_ping_interval": 20.0,
-            "ws_ping_timeout": 20.0,
-        }
-        bounds = {"timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
-        silence = {"access_log": False, "log_config": None, "server_header": False}
-        tls: dict[str, Any] = {
-            "ssl_certfile": settings.certificate,
-            "ssl_keyfile": settings.certificate_key,
-        }
-        # The application reads X-Forwarded-For itself, of the proxies in the settings only.
-        tls["proxy_headers"] = False
-        options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
         self._hub = hub
         self.interrupted = False
         """Whether Ctrl-C was pressed."""
         self._reloader = Reloader(hub)
-        super().__init__(uvicorn.Config(create_app(hub, self._reloader), **options))
+        protocols: dict[str, Any] = {"http": HttpConnection, "ws": Socket}
+        config = uvicorn.Config(
+            create_app(hub, self._reloader),
+            settings.host,
+            settings.port,
+            **protocols,
+            ws_max_size=settings.limits.message_bytes,
+            ws_per_message_deflate=False,
+            ws_ping_interval=20.0,
+            ws_ping_timeout=20.0,
+            timeout_keep_alive=20,
+            timeout_graceful_shutdown=5,
+            lifespan="on",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            # The application reads X-Forwarded-For itself, of the proxies in the settings only.
+            proxy_headers=False,
+            ssl_certfile=settings.certificate,
+            ssl_keyfile=settings.certificate_key,
+        )
+        super().__init__(config)
         hub.changed.append(self._take_over)
         self._reloading: asyncio.Task[None] | None = None
         self._draining: asyncio.Task[None] | None = None
@@ -94,6 +94,7 @@ class Server(uvicorn.Server):
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and then take signals and what the supervisor hands over."""
         if (context := self.config.ssl) is not None:
             # asyncio reports a TLS connection only after its handshake; ``encrypting`` counts it
             # before that.

@@ -226,15 +226,18 @@ class Supervisor:
 
     def _open(self) -> None:
         """Listen on every address whose connections are handed over, and reserve those that each
-        process opens."""
+        process opens.
+
+        How connections to a protocol's own address reach the processes is its ``spread``.
+        """
         settings = self._settings
         # Opens all ports at once: only that shows whether one is used twice.
         check_ports(settings)
-        handed_places = {(settings.host, settings.port)}
         places = [
             (own.spread, place) for own in settings.protocols for place in own.addresses(settings)
         ]
-        handed_places |= {place for spread, place in places if spread == "handed"}
+        handed_places = {place for spread, place in places if spread == "handed"}
+        handed_places.add((settings.host, settings.port))
         for host, port in handed_places:
             listener = bind(host, port)
             listener.setblocking(False)
@@ -513,12 +516,10 @@ class Supervisor:
 
         def load(member: ServerProcess) -> tuple[bool, bool, float]:
             index = member.index
-            has = member.connections - counters.of(Process.CLOSED, index)
-            return (
-                counters.of(Process.BEAT, index) < stale,
-                counters.of(Process.LATE, index) > 0,
-                has,
-            )
+            is_silent = counters.of(Process.BEAT, index) < stale
+            is_late = counters.of(Process.LATE, index) > 0
+            open_count = member.connections - counters.of(Process.CLOSED, index)
+            return is_silent, is_late, open_count
 
         member = min(members, key=load)
         member.connections += 1

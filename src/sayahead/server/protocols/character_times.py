@@ -71,7 +71,8 @@ class Aligner:
         """Return the characters that no chunk has reported, with a space after the last word for
         clients that wait for one."""
         entries = self._take_waiting()
-        if not (entries[-1][0] if entries else self._last or " ").isspace():
+        last = entries[-1][0] if entries else self._last
+        if last and not last.isspace():
             entries.append((" ", end_s))
         return self._alignment(entries, end_s)
 
@@ -100,22 +101,21 @@ class Aligner:
         )
 
     def _add(self, audio: m.Audio) -> None:
-        """Queue the characters of a chunk's text with their times."""
-        text_start = audio.text_start
-        words = list(audio.words)
+        """Queue the characters of a chunk's text with their times, which never go back.
+
+        A character between two words has the time at which the first of them ends.
+        """
+        words = deque(audio.words)
         for position, char in enumerate(audio.text, audio.text_start):
             while words and words[0].end <= position:
-                words.pop(0)
+                self._last_s = max(self._last_s, words.popleft().offset_s)
             if self._has_early_space:
                 self._has_early_space = False
                 if char.isspace():
                     continue
             if words and words[0].start <= position:
-                self._last_s = max(self._last_s, spread(words[0], position, text_start))
-            else:
-                self._last_s = max(
-                    [self._last_s, *(word.offset_s for word in audio.words if word.end <= position)]
-                )
+                start_s = spread(words[0], position, audio.text_start)
+                self._last_s = max(self._last_s, start_s)
             self._waiting.append((char, self._last_s))
 
 

@@ -19,7 +19,14 @@ from sayahead import __version__
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.http import RequestError, SpeechResponse, answers, json_body, text_of
 from sayahead.server.hub import Hub
-from sayahead.server.json_messages import MessageError, by_type, joined, number, text_frame, text_in
+from sayahead.server.json_messages import (
+    MessageError,
+    by_type,
+    number,
+    text_frame,
+    text_in,
+    without_half,
+)
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.deepgram import IDLE_S, OPTIONS, format_of, packed_format_of, say
 from sayahead.server.synthesis import messages as m
@@ -150,7 +157,7 @@ class Flux(SocketProtocol):
             if len(self._turns) == 1:
                 yield m.Reply(self._start_turn())
         # As in ``Utterance.push``: a client may cut a surrogate pair in two.
-        whole, self._half = joined(self._half + text)
+        whole, self._half = without_half(self._half + text)
         self._turns[-1].text += whole
         self._characters += len(whole)
         self._all_characters += len(whole)
@@ -172,7 +179,7 @@ class Flux(SocketProtocol):
             yield m.Reply(warning("NO_AUDIO_GENERATED" if heard_nothing else NO_SPEECH))
         elif self._offset_s is None:
             yield m.Cancel(ONLY, live=True)
-        elif self._offset_s <= self._interrupted_s and self._interrupted_s:
+        elif self._interrupted_s and self._offset_s <= self._interrupted_s:
             offset_ms = milliseconds(self._offset_s)
             last_offset_ms = milliseconds(self._interrupted_s)
             why = (
@@ -181,6 +188,7 @@ class Flux(SocketProtocol):
             )
             yield m.Reply(warning("INVALID_INTERRUPT_OFFSET", why))
         else:
+            # An offset counts from the session's first sample, ``played_s`` from the utterance's.
             yield m.Cancel(ONLY, min(max(0.0, self._offset_s - self._earlier_s), self._sent_s))
 
     def _configure(self, data: dict[str, Any]) -> Iterable[m.Command]:

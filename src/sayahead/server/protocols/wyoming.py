@@ -214,7 +214,10 @@ class Wyoming:
         return voice, speaker if speaker in speakers else default_speaker
 
     def _say(self, data: dict[str, Any]) -> Iterable[m.Command]:
-        """Yield a text in parts."""
+        """Yield the commands for a text, in parts of at most ``PART`` characters.
+
+        Once a part of the utterance was refused, there are none: no part may be missing in between.
+        """
         text = data.get("text")
         limit = self._hub.limits.pending_characters
         if not isinstance(text, str):

@@ -41,6 +41,8 @@ class Pacing:
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=FRAGMENTS)
         self.first_text: float | None = None
         """When the first text came; None: not yet."""
+        # When the last text, flush or end came; when the one came with which the next chunk could
+        # be made; and from when on that chunk is late.
         self._settled = loop.time()
         self._unlocked = self._settled
         self._needed = self._settled
@@ -74,12 +76,14 @@ class Pacing:
         self._settled = self._loop.time()
 
     def deadline(self) -> float:
-        """Return the time at which the next chunk is needed: when the player runs dry, or at once
+        """Begin with the next chunk; return when it is needed: when the player runs dry, or at once
         if it plays nothing yet."""
         self._unlocked = self._settled
         dry_at = self.playback.dry_at
-        self._needed = self._settled if math.isinf(dry_at) else max(dry_at, self._settled)
-        return self._settled if math.isinf(dry_at) else dry_at
+        if math.isinf(dry_at):
+            dry_at = self._settled
+        self._needed = max(dry_at, self._settled)
+        return dry_at
 
     def buffered_s(self) -> float:
         """Return the seconds of audio that the player has yet to play."""

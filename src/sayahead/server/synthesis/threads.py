@@ -268,8 +268,10 @@ class Pool:
         self._expensive_count = 0
         self._waiting_count = 0
         self._max_early = max(1, threads - 1)
-        # Queues of cheap, expensive and long jobs.
-        self._jobs: tuple[list[Job], list[Job], list[Job]] = ([], [], [])
+        self._cheap = list[Job]()
+        self._expensive = list[Job]()
+        self._long = list[Job]()
+        self._queues = self._cheap, self._expensive, self._long
         # Mean processor time of a voice's short jobs, and when it was updated.
         self._costs = dict[str, tuple[float, float]]()
         # The last two clients within their budget, and when they queued a job.
@@ -329,11 +331,9 @@ class Pool:
                 self._last_urgent = time.monotonic()
             others = self._others(voice)
             crowds = self._crowds(account)
-            kind = (
-                2
-                if size is Size.LONG
-                else int(waits or crowds or self._is_expensive(voice, others))
-            )
+            is_expensive = waits or crowds or self._is_expensive(voice, others)
+            short = self._expensive if is_expensive else self._cheap
+            queue = self._long if size is Size.LONG else short
             entry = Job(
                 order,
                 next(self._count),
@@ -343,20 +343,20 @@ class Pool:
                 waits,
                 beside=bool(others) or crowds,
             )
-            heapq.heappush(self._jobs[kind], entry)
-            if kind or self._waiting_count:
-                self._wake_all()
-            else:
-                # Any of these threads can take it, and the one that is woken is enough.
+            heapq.heappush(queue, entry)
+            if queue is self._cheap and not self._waiting_count:
+                # Any thread for short jobs can take it, and the one that is woken is enough.
                 self._ready.notify()
+            else:
+                self._wake_all()
         return await future
 
     def close(self) -> None:
         """Drop the queued jobs, and wait for the running ones."""
         with self._ready:
             self._closed = True
-            for jobs in self._jobs:
-                jobs.clear()
+            for queue in self._queues:
+                queue.clear()
             self._wake_all()
         for thread in self._threads:
             thread.join()
@@ -406,14 +406,14 @@ class Pool:
         the next job, or None; ``ready``: notified when a job was queued."""
         while True:
             with ready:
-                while (jobs := following()) is None:
+                while (queue := following()) is None:
                     if self._closed:
                         return
-                    ready.wait(self.GAP_S / 2 if any(self._jobs) else None)
-                job = heapq.heappop(jobs)
+                    ready.wait(self.GAP_S / 2 if any(self._queues) else None)
+                job = heapq.heappop(queue)
                 is_early = job.deadline - time.monotonic() > SOON_S
-                is_expensive = jobs is self._jobs[1]
-                is_short = jobs is not self._jobs[2]
+                is_expensive = queue is self._expensive
+                is_short = queue is not self._long
                 self._early_count += is_early and is_short
                 self._expensive_count += is_expensive
                 self._waiting_count += (waits := job.waits)
@@ -453,26 +453,33 @@ class Pool:
     def _next(self) -> list[Job] | None:
         """Return the queue of the job that a thread for short jobs takes next; None if none may run
         now."""
-        has_room = self._expensive_count < self.threads - self._beside()
-        kinds = self._jobs[:2] if has_room else self._jobs[:1]
-        return self._first(kinds, room=self._early_count < self._max_early)
+        queues = [self._cheap]
+        if self._expensive_count < self.threads - self._beside():
+            queues.append(self._expensive)
+        return self._first(queues, room=self._early_count < self._max_early)
 
     def _next_long(self) -> list[Job] | None:
-        """Do the same for the thread of long jobs. It also takes expensive jobs if there is but one
-        other thread, and cheap ones while all others may be waiting for another process."""
-        kinds = self._jobs[1:] if self.threads == 1 and self._beside() else self._jobs[2:]
-        return self._first(
-            (self._jobs[0], *kinds) if self._waiting_count >= self.threads else kinds, room=True
-        )
+        """Return the queue of the job that the thread for long jobs takes next; None if none may
+        run now.
+
+        It also takes expensive jobs if there is but one other thread, and cheap ones while all
+        others may be waiting for another process.
+        """
+        queues = [self._long]
+        if self.threads == 1 and self._beside():
+            queues.append(self._expensive)
+        if self._waiting_count >= self.threads:
+            queues.append(self._cheap)
+        return self._first(queues, room=True)
 
     def _beside(self) -> bool:
         """Return whether the next expensive job must leave a thread to others."""
-        return any(job.beside for job in self._jobs[1][:1])
+        return bool(self._expensive) and self._expensive[0].beside
 
-    def _first(self, kinds: Iterable[list[Job]], *, room: bool) -> list[Job] | None:
+    def _first(self, queues: Iterable[list[Job]], *, room: bool) -> list[Job] | None:
         """Return the queue with the first job by priority that may run now."""
-        waiting = sorted((jobs for jobs in kinds if jobs), key=lambda jobs: jobs[0])
-        return next((jobs for jobs in waiting if self._may_run(jobs[0], room)), None)
+        waiting = sorted(filter(None, queues), key=lambda queue: queue[0])
+        return next((queue for queue in waiting if self._may_run(queue[0], room)), None)
 
     def _may_run(self, job: Job, room: bool) -> bool:
         """Return whether a job may run now. ``room``: whether there is a thread for one that is not
