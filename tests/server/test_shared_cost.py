@@ -23,7 +23,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayahead.client import AsyncClient
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.server.operation import transport
-from sayahead.server.operation.budgets import Accounts, Reading
+from sayahead.server.operation.rate_limits import Accounts, Reading
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis.offers import MAX_ENTRIES, MAX_LEXICON, MAX_SAID, lexicon_of
 
@@ -167,7 +167,7 @@ def test_lexicons_are_read_beside_the_event_loop_and_at_a_pace(
                 "type"
             ] == "error"
 
-    monkeypatch.setattr("sayahead.server.operation.budgets.Account.WORK_PER_S", 1.0)
+    monkeypatch.setattr("sayahead.server.operation.rate_limits.Account.WORK_PER_S", 1.0)
     with serving() as server:
         asyncio.run(run(server))
     assert {name.partition("_")[0] for name in readers} == {"aside"}

@@ -17,8 +17,8 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, credential
-from sayahead.server.operation.budgets import Account
-from sayahead.server.operation.identity import request_id
+from sayahead.server.operation.rate_limits import Account
+from sayahead.server.operation.request_ids import request_id
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.traces import PARENT
 from sayahead.sound.formats import AudioFormat

@@ -18,10 +18,10 @@ from weakref import WeakKeyDictionary
 from sayahead.engine.onnx import cores
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server.operation.access import Access, Caller
-from sayahead.server.operation.budgets import Account, Accounts, Reading
 from sayahead.server.operation.counters import PerClient, Process
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.owner import Owner
+from sayahead.server.operation.rate_limits import Account, Accounts, Reading
 from sayahead.server.operation.settings import Settings
 from sayahead.server.operation.shared_usage import Shared
 from sayahead.server.operation.siblings import ALIVE_S, Siblings

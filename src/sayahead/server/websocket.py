@@ -17,8 +17,8 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, Lease, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
-from sayahead.server.operation.budgets import Reading
-from sayahead.server.operation.identity import request_id
+from sayahead.server.operation.rate_limits import Reading
+from sayahead.server.operation.request_ids import request_id
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.traces import PARENT

@@ -16,8 +16,8 @@ import pytest
 from support.servers import Running, serving
 
 from sayahead.client import AsyncClient
-from sayahead.server.operation.budgets import Accounts
 from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.rate_limits import Accounts
 from sayahead.server.operation.settings import Limits
 from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.pacing import Pacing

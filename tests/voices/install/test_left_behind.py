@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sayahead.voices.install.add import workplace
-from sayahead.voices.left import is_left, sweep
+from sayahead.voices.leftovers import is_left, sweep
 
 LEAVE = """
 import os, pathlib, sys

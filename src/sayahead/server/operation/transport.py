@@ -21,7 +21,7 @@ from websockets.frames import Frame
 from websockets.protocol import State
 
 from sayahead.server.operation.access import share_of
-from sayahead.server.operation.budgets import Allowance
+from sayahead.server.operation.rate_limits import Allowance
 from sayahead.server.operation.settings import Limits
 from sayahead.server.operation.usage import Usage
 
@@ -90,10 +90,13 @@ class HttpConnection(HttpToolsProtocol):
         half of them."""
         max_connections: int = self.app_state["connections"]
         own_share = self._share(self)
-        others = self.connections
-        if not own_share or len(others) <= max_connections // 2 or len(others) > max_connections:
-            return len(others) > max_connections
-        return sum(self._share(other) == own_share for other in others) > max_connections // 2
+        if len(self.connections) > max_connections:
+            return True
+        # Those of one address are only counted where they can be too many.
+        if len(self.connections) <= max_connections // 2 or not own_share:
+            return False
+        own_count = sum(self._share(other) == own_share for other in self.connections)
+        return own_count > max_connections // 2
 
     @staticmethod
     def _share(connection: Any) -> str:

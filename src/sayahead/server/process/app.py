@@ -22,12 +22,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import credential
-from sayahead.server.operation.identity import Identity, request_id
 from sayahead.server.operation.malloc import keep_giving_back
+from sayahead.server.operation.request_ids import Identity, request_id
 from sayahead.server.operation.transport import most_connections
 from sayahead.server.protocols import PROTOCOLS
 from sayahead.server.reload import Reloader
-from sayahead.voices.left import sweep
+from sayahead.voices.leftovers import sweep
 from sayahead.voices.locations import home
 
 log = logging.getLogger("sayahead.server")

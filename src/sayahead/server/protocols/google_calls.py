@@ -23,8 +23,8 @@ from sayahead.server.http import PART, RequestError
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import Caller, credential
-from sayahead.server.operation.budgets import Account, Reading
-from sayahead.server.operation.identity import HEADER, named
+from sayahead.server.operation.rate_limits import Account, Reading
+from sayahead.server.operation.request_ids import HEADER, named
 from sayahead.server.protocols import google_messages as messages
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.traces import PARENT

@@ -19,7 +19,7 @@ from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, Lease, RefusedError
 from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, share_of
-from sayahead.server.operation.budgets import Reading
+from sayahead.server.operation.rate_limits import Reading
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of

@@ -9,8 +9,8 @@ from collections import deque
 
 from sayahead.engine.batch_size import BatchSize
 from sayahead.engine.playback import Playback
-from sayahead.server.operation.budgets import Account
 from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.rate_limits import Account
 from sayahead.server.synthesis.capacity import Lateness
 from sayahead.server.synthesis.threads import EncodedChunk
 

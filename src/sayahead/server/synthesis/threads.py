@@ -27,7 +27,7 @@ from sayahead.engine.batch_size import UNKNOWN_S, BatchSize
 from sayahead.engine.cast import Cast, Tags
 from sayahead.engine.options import SessionOptions
 from sayahead.engine.session import Session
-from sayahead.server.operation.budgets import Account
+from sayahead.server.operation.rate_limits import Account
 from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.capacity import ProcessorShare
 from sayahead.sound.formats import encoder
@@ -173,8 +173,11 @@ class Speaking:
     def _step(self, request: float, size: Size, patient: bool) -> EncodedChunk | Size | None:
         """Run a step and return its chunk; None if more text is needed.
 
-        Returns a Size instead if the step must be queued again: as a long job, which is not known
-        before its text is read, or as another short one if it has read enough for a turn."""
+        ``request``: when the chunk was asked for; ``size``: of the job in which this runs;
+        ``patient``: as for ``pull``. Returns a Size instead if the step must be queued again: as a
+        long job, which is not known before its text is read, or as another short one if it has read
+        enough for a turn.
+        """
         start = time.perf_counter()
         computing = time.thread_time()
         max_words = self.batch_size.words(self._pool.cost(self._voice), ended=self.session.ended)

@@ -31,7 +31,7 @@ from sayahead.voices.install.kokoro.voice import add_kokoro
 from sayahead.voices.install.onnx.graph import read_graph
 from sayahead.voices.install.trial import Measured, keep, measure
 from sayahead.voices.install.vits.voice import add_piper
-from sayahead.voices.left import owner, sweep
+from sayahead.voices.leftovers import owner, sweep
 from sayahead.voices.locations import (
     ELSEWHERE,
     VARIABLE,

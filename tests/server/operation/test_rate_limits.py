@@ -15,7 +15,7 @@ import pytest
 from support.servers import Running, serving
 from websockets.asyncio.client import connect
 
-from sayahead.server.operation.budgets import Account, Allowance, Reading
+from sayahead.server.operation.rate_limits import Account, Allowance, Reading
 
 
 class Clock:
@@ -33,7 +33,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    module = "sayahead.server.operation.budgets"
+    module = "sayahead.server.operation.rate_limits"
     monkeypatch.setattr(f"{module}.time", SimpleNamespace(monotonic=lambda: made.now))
     monkeypatch.setattr(f"{module}.asyncio", SimpleNamespace(sleep=made.sleep, Lock=asyncio.Lock))
     return made
