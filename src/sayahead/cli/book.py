@@ -134,15 +134,16 @@ def chosen(book: Book, part: str | None) -> Book:
     if part is None:
         return book
     match = re.fullmatch(r"(\d+)(?:(-)(\d*))?", part)
-    first = int(match[1]) if match else 0
-    last = len(book.chapters) if match and match[2] and not match[3] else first
-    last = int(match[3]) if match and match[3] else last
-    if not 1 <= first <= last <= len(book.chapters):
+    first, dash, last = match.groups() if match else ("0", None, None)
+    begin = int(first)
+    # "3" is one chapter, "2-5" four of them, "7-" all from the seventh on.
+    end = int(last or (len(book.chapters) if dash else begin))
+    if not 1 <= begin <= end <= len(book.chapters):
         raise ConfigError(
             f"--chapters {part}: the book has chapters 1 to {len(book.chapters)}; 3, 2-5 or 7- name"
             " some."
         )
-    return replace(book, chapters=book.chapters[first - 1 : last])
+    return replace(book, chapters=book.chapters[begin - 1 : end])
 
 
 def voice_of(name: str | None, language: str) -> Voice:

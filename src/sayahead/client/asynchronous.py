@@ -309,6 +309,7 @@ class AsyncSpeech:
         """What its listener hears."""
         self._is_finished = False
         self._has_begun = False
+        # Whether its sound is dropped, and whether a cancel was sent.
         self._is_silenced = False
         self._cancelling = False
         self.words = list[WordTiming]()
@@ -453,12 +454,10 @@ class AsyncSpeech:
         ends its sentence."""
         async with self._order:
             if self._has_begun:
+                # Those before the words that may be sent again are not needed any more.
                 first = self._last_words[0].start if self._last_words else 0
-                place = self._transcript.characters
-                self._flushes = [
-                    *(flush for flush in self._flushes if flush[0] >= first),
-                    (place, end),
-                ]
+                self._flushes = [flush for flush in self._flushes if flush[0] >= first]
+                self._flushes.append((self._transcript.characters, end))
                 await self._send("input_text.flush", end=end)
 
     async def finish(self) -> None:
@@ -524,14 +523,14 @@ class AsyncSpeech:
         """Send a cancel unless the text has ended; return whether it was sent, now or before."""
         if self._name not in self._client._open or not self._has_begun:
             return False
-        if not self._cancelling:
-            self._cancelling = True
-            # On a blocked connection, the message is queued behind everything else.
-            with contextlib.suppress(ServerError, TimeoutError):
-                async with asyncio.timeout(SILENCE_S):
-                    return await self._send("input_text.cancel")
-            return False
-        return True
+        if self._cancelling:
+            return True
+        self._cancelling = True
+        # On a blocked connection, the message is queued behind everything else.
+        with contextlib.suppress(ServerError, TimeoutError):
+            async with asyncio.timeout(SILENCE_S):
+                return await self._send("input_text.cancel")
+        return False
 
     def write_apart(self, text: str | Iterable[str] | AsyncIterable[str]) -> None:
         """Write a text in a task; its error is raised where the sound is awaited, as soon as it
@@ -666,6 +665,7 @@ class AsyncSpeech:
             flushes = [flush for flush in self._flushes if flush[0] > self._offset]
             sent = self._offset
             size = self._max_message()
+            # Up to each flush, and then up to the end of the text.
             for flush_at, end in [*flushes, (len(text), None)]:
                 for start in range(sent, flush_at, size):
                     part = text[start : min(start + size, flush_at)]

@@ -44,6 +44,7 @@ def json_object(message: str | bytes, *, halves: Collection[str] = ()) -> dict[s
                 if isinstance(data, dict)
                 else data
             )
+            # Fails for half of a pair: UnicodeEncodeError.
             json.dumps(checked_fields, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise MessageError(

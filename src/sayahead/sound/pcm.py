@@ -20,10 +20,9 @@ def audible_ends(samples: Floats) -> tuple[int, int] | None:
     """Return the indices of the first and last sample (S,) above -50 dBFS; None if there is
     none."""
     loud = np.abs(samples) > AUDIBLE
-    first = int(loud.argmax()) if len(loud) else 0
-    return (
-        (first, len(loud) - 1 - int(loud[::-1].argmax())) if loud[first : first + 1].any() else None
-    )
+    if not loud.any():
+        return None
+    return int(loud.argmax()), len(loud) - 1 - int(loud[::-1].argmax())
 
 
 def to_pcm16(samples: Floats) -> NDArray[np.int16]:

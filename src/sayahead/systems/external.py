@@ -20,7 +20,7 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.sound.pcm import audible, from_pcm16
+from sayahead.sound.pcm import audible_ends, from_pcm16
 from sayahead.systems.loading import Loaded
 from sayahead.text import front_end
 from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, SynthesizedAudio, Word
@@ -80,24 +80,20 @@ class WholeTexts:
 
     def step(self, segment: Segment, state: int) -> tuple[SynthesizedAudio, int]:
         """Speak the words of a segment as a text of its own."""
-        ended = segment.closes
         text = "".join(map(chr, segment.ids[: segment.speak])).strip()
         if not text:
-            return (
-                SynthesizedAudio(
-                    np.zeros(0, np.float32), ((state, state),) * len(segment.spans), ended=ended
-                ),
-                state,
-            )
+            words = ((state, state),) * len(segment.spans)
+            silence = np.zeros(0, np.float32)
+            return SynthesizedAudio(silence, words, ended=segment.closes), state
         samples = np.asarray(self._speaks(text), np.float32).reshape(-1)
-        heard = audible(samples)
-        first, last = (int(heard[0]), int(heard[-1]) + 1) if len(heard) else (0, len(samples))
-        letter = (last - first) / segment.speak
+        ends = audible_ends(samples)
+        first, end = (0, len(samples)) if ends is None else (ends[0], ends[1] + 1)
+        letter_samples = (end - first) / segment.speak
         words = tuple(
-            (state + first + round(a * letter), state + first + round(b * letter))
+            (state + first + round(a * letter_samples), state + first + round(b * letter_samples))
             for a, b in segment.spans
         )
-        return SynthesizedAudio(samples, words, ended=ended), state + len(samples)
+        return SynthesizedAudio(samples, words, ended=segment.closes), state + len(samples)
 
 
 def by_command(command: Sequence[str], *, sample_rate: int) -> Speaks:

@@ -184,7 +184,7 @@ class HeartAcoustic:
         ids, seen = self._encoder_input(left, segment)
         speeds = speeds_of(known.speeds, segment, len(ids))
         tones = tones_of(known.tones, segment, len(ids), len(left))
-        # Units of the first phoneme that are final.
+        # Units of the first phoneme that are final already.
         past = int(known.units.sum()) - known.held
         speed = np.float32(rendering.speed * self._pace(rendering.speaker))
         seen |= {"speed": np.array([speed], np.float32), "recent": state.recent}
@@ -200,6 +200,7 @@ class HeartAcoustic:
             # The first pad, even if only its start is final.
             lasting[0] = self._lead_units
         units, owed = whole_units(lasting, least, speeds * speed != 1, state.owed)
+        # Units of the encoded phonemes up to the last one spoken, and those that become final now.
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
         commit = (

@@ -254,6 +254,7 @@ class KokoroAcoustic:
         durations_at_speed[-1] = min(durations_at_speed[-1], self._config.last_units)
         is_hurried = speeds * np.float32(rendering.speed) != 1
         units, owed = durations(durations_at_speed, is_hurried, known, past)
+        # Units up to the last phoneme spoken, without the final ones, and those that become final.
         end = len(ids) if ended else left + segment.speak
         spoken = int(units[:end].sum()) - past
         commit = spoken if ended else max(0, spoken - hold_back)

@@ -225,7 +225,10 @@ class CharacterAcoustic:
 
     def _make_step(self, state: CharacterState) -> tuple[CharacterState, Floats, bool]:
         """Make one step; return the state after it, its frames (r, n_mels), and whether the
-        sentence is over."""
+        sentence is over.
+
+        The step speaks what ``state.look`` attends to; the next look follows from it.
+        """
         model = self._model
         text = state.text
         decoder = state.decoder
@@ -241,6 +244,7 @@ class CharacterAcoustic:
         decoder = self._with_query(
             DecoderState(out["frame"], context, *layers, weights, seen, place, rested)
         )
+        # Attention may have passed several characters at once: all are reached now.
         reached = state.reached + (state.made,) * (place + 1 - len(state.reached))
         state = replace(state, decoder=decoder, look=self._attend(text, decoder), reached=reached)
         state = replace(state, made=state.made + model.reduction, closing=state.closing + text.over)

@@ -149,6 +149,7 @@ class VitsAcoustic:
         # A token that is partly final keeps its duration; later ones get those expected now.
         redo = int(np.searchsorted(np.cumsum(known.units) - known.units, past))
         units = np.concatenate([known.units[:redo], expected[redo:]])
+        # Frames up to the last token spoken, without the final ones, and those that become final.
         end = len(ids) if ended else left + 2 * segment.speak
         spoken = int(units[:end].sum()) - past
         commit = spoken if ended else max(0, spoken - hold_back)

@@ -116,6 +116,7 @@ class SourceFilter:
         if ended:
             source[final * self.HOP :] = 0
         source = np.concatenate([state.source, source])
+        # The tail has the pieces of the first frames already, which were expected before.
         skip = 0 if begins else self.OVERHANG
         first = 0 if self._recompute else skip
         pieces = self._pieces(rows[first:], source[first * self.HOP :], state.frame + first, seed)

@@ -196,9 +196,13 @@ class SharedCounters:
         return int(slots[..., 1][is_recent].sum())
 
     def _row(self, client: str) -> int:
-        """Return a client's row, and mark it as used now."""
+        """Return a client's row in the shared arrays, and mark it as used now.
+
+        Its key there is a digest of the client's name, as two 64-bit numbers.
+        """
         cached = self._rows.get(client)
         keys = self._key_numbers
+        # Since it was cached, the row may have been given to another client.
         if (
             cached is None
             or keys[2 * cached[0]] != cached[1]

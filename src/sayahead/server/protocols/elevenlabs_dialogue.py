@@ -40,6 +40,7 @@ class MultiDialogue(Multi):
     def __init__(self, hub: Hub, query: Mapping[str, str], dictionaries: Dictionaries) -> None:
         super().__init__("", query, dictionaries)
         self._hub = hub
+        # Here ``sync_alignment`` says whether there are times; they start at 0 in every message.
         self._is_timed = self._absolute
         self._absolute = False
         # Options of each context that has voices, and the current speaker of each that has text.

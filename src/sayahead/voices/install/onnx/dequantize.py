@@ -125,6 +125,7 @@ def summed_product(graph: Graph, tensor: str) -> tuple[Any | None, str]:
     bias = ""
     if node is not None and node.op_type == "Add":
         bias = next((name for name in node.input if graph.maker(name).op_type not in PRODUCTS), "")
+        # Nodes between the constant and the Add, such as a reshaping, are looked through.
         while bias and graph.value(bias) is None:
             bias = graph.maker(bias).input[0]
         products = (made for kind in PRODUCTS for made in inputs_by(graph, node, kind))
