@@ -114,7 +114,7 @@ def test_no_figure_and_no_sign_goes_unsaid(token: str) -> None:
     A zero before or behind other figures may be silent (03/05, $5.00): it counts only in other
     places. So may ``<`` and ``>`` at the ends of a token, where they are a tag's. Faces made of
     signs are silent."""
-    assume(token.rstrip(".,") not in record_of("en").vocabularies["emoticons"])
+    assume(not token.startswith(tuple(record_of("en").vocabularies["emoticons"])))
     whole = spoken(f"see {token} now")
     for i in range(len(token)):
         if counts(token, i):

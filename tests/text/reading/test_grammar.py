@@ -44,7 +44,7 @@ def rules_of(*lines: str) -> list[str]:
 @given(text=TEXTS)
 def test_the_automaton_is_complete_where_the_pattern_is(pattern: str, text: str) -> None:
     states = Automaton([(0, parsed(pattern))], WORDS).states()
-    source = re.compile(source_of(parsed(pattern).body, lambda name: WORDS[name]))
+    source = re.compile(source_of(parsed(pattern).body, WORDS))
     state = states.start(frozenset({0}))
     complete = set()
     for end, char in enumerate(text, 1):

@@ -171,7 +171,7 @@ class Automaton:
             return node.source
         shape = self._shape_of.get(id(node))
         if shape is None:
-            own = (getattr(node, name) for name in type(node).__slots__)
+            own = [getattr(node, name) for name in type(node).__slots__]
             key = (type(node), *own, *map(self._shape, node.parts))
             shape = self._shapes.setdefault(key, len(self._shapes))
             self._shape_of[id(node)] = shape

@@ -18,6 +18,7 @@ character."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections import defaultdict
@@ -197,12 +198,6 @@ class Grammar:
             if rule.pattern.right and not rule.pattern.looks_at_word
         )
         """Rules whose last character is seen already: what touches it changes nothing."""
-        self._bare = frozenset(
-            number
-            for number, rule in enumerate(rules)
-            if not (rule.pattern.right or rule.pattern.groups)
-        )
-        """Rules whose token is all that their pattern tells."""
         self._vocabularies = vocabularies
         self._asked = frozenset(
             tag for rule in rules for tags in (*rule.left, rule.without) for tag in tags
@@ -211,7 +206,7 @@ class Grammar:
         for number, rule in enumerate(rules):
             self._under[rule.conditions].append(number)
         self._counting: dict[frozenset[str], frozenset[int]] = {}
-        self._compiled: dict[int, re.Pattern[str]] = {}
+        self._compiled = functools.cache(self._compile)
 
     def counting(self, tags: frozenset[str]) -> frozenset[int]:
         """The rules that count after a token with these tags."""
@@ -230,12 +225,14 @@ class Grammar:
     ) -> tuple[str, Mapping[str, str]] | None:
         """The token of a rule that begins at ``start``, and what its slots captured, in one line;
         ``end`` is where its pattern was complete."""
-        if number in self._bare:
-            return (_in_line(text[start:end]), {}) if is_boundary(text, end) else None
         pattern = self.rules[number].pattern
+        if pattern.is_bare:
+            end -= pattern.right is not None
+            token = _in_line(text[start:end])
+            return (token, dict.fromkeys(pattern.groups, token)) if is_boundary(text, end) else None
         if pattern.looks_at_word and not is_boundary(text, end):
             return None
-        compiled = self._compiled.get(number) or self._compile(number, pattern)
+        compiled = self._compiled(pattern)
         read = compiled.fullmatch if pattern.right is None else compiled.match
         found = read(text, start, end)
         if found is None or found.end() == start or not is_boundary(text, found.end()):
@@ -243,16 +240,11 @@ class Grammar:
         groups = {name: _in_line(part) for name, part in found.groupdict("").items()}
         return _in_line(found[0]), groups
 
-    def _compile(self, number: int, pattern: Pattern) -> re.Pattern[str]:
-        source = source_of(pattern.body, self._words) + _BOUNDARY
+    def _compile(self, pattern: Pattern) -> re.Pattern[str]:
+        source = source_of(pattern.body, self._vocabularies) + _BOUNDARY
         if pattern.right is not None:
-            source = f"{source}(?={source_of(pattern.right, self._words, _BOUNDARY)})"
-        compiled = re.compile(source)
-        self._compiled[number] = compiled
-        return compiled
-
-    def _words(self, name: str) -> list[str]:
-        return list(self._vocabularies[name])
+            source = f"{source}(?={source_of(pattern.right, self._vocabularies, _BOUNDARY)})"
+        return re.compile(source)
 
 
 def fits(conditions: Conditions, tags: frozenset[str]) -> bool:

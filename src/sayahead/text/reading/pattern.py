@@ -18,7 +18,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sayahead.errors import ConfigError
@@ -38,6 +38,10 @@ class Chars(Node):
     """One character of a set; ``source`` is the set as Python's ``re`` writes it."""
 
     source: str
+
+
+chars = functools.cache(Chars)
+"""One character of a set, made once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class Repeat(Node):
     high: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pattern:
     """What a token must be, and what must follow it."""
 
@@ -81,7 +85,12 @@ class Pattern:
     @functools.cached_property
     def groups(self) -> list[str]:
         """Names of all captured parts."""
-        return [*_groups(self.body), *(_groups(self.right) if self.right else ())]
+        return [*_groups(self.body), *_groups(self.right or Series())]
+
+    @functools.cached_property
+    def is_bare(self) -> bool:
+        """Whether its token is all that it captures, if anything, before at most one character."""
+        return {*self.groups} <= {self.body.group} and isinstance(self.right, Chars | None)
 
 
 def _ends_with_word(node: Node) -> bool:
@@ -97,8 +106,9 @@ def _groups(node: Node) -> Iterator[str]:
 
 
 def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The same node with each of its parts changed."""
-    return replace(node, parts=tuple(map(change, node.parts))) if node.parts else node
+    """The same node with each of its parts changed; itself if none does."""
+    parts = tuple(map(change, node.parts))
+    return node if parts == node.parts else replace(node, parts=parts)
 
 
 MAX_CASED = 0x530
@@ -218,14 +228,14 @@ class PatternParser:
             return self._set()
         self._at += 1
         if char == "\\":
-            return Chars(self._escaped())
+            return chars(self._escaped())
         if char == ".":
-            return Chars(f"[^{WHITE}{SENTENCE_END}]")
+            return chars(f"[^{WHITE}{SENTENCE_END}]")
         if char == SPACE:
-            return Chars(f"[{WHITE}]")
+            return chars(f"[{WHITE}]")
         if char in "?*+":
             raise self._error(f"nothing stands before {char!r}")
-        return Chars(re.escape(char))
+        return chars(re.escape(char))
 
     def _escaped(self) -> str:
         char = self._peek()
@@ -255,9 +265,9 @@ class PatternParser:
                 source = source.replace(f"\\{name}", inner[1:-1])
         source = source.replace(r"\d", "0-9")
         if SPACE not in source:
-            return Chars(source)
+            return chars(source)
         source = source.replace(SPACE, WHITE)
-        return Chars(f"[^{SENTENCE_END}{source[2:]}" if source.startswith("[^") else source)
+        return chars(f"[^{SENTENCE_END}{source[2:]}" if source.startswith("[^") else source)
 
     def _slot(self) -> Node:
         m = _SLOT.match(self._text, self._at)
@@ -277,24 +287,25 @@ def _to_end(node: Node) -> Node:
     """The same node as right context, where the end of a sentence is as good as any other
     character."""
     if isinstance(node, Chars):
-        return Chars(node.source.replace(f"[^{SENTENCE_END}", "[^"))
+        return chars(node.source.replace(f"[^{SENTENCE_END}", "[^"))
     return with_parts(node, _to_end)
 
 
 def without_groups(node: Node) -> Node:
     """The same node with nothing captured."""
-    return replace(with_parts(node, without_groups), group="")
+    plain = with_parts(node, without_groups)
+    return replace(plain, group="") if plain.group else plain
 
 
-def source_of(node: Node, words: Callable[[str], list[str]], behind: str = "") -> str:
-    """The node as Python's ``re`` writes it; ``words`` gives those of a vocabulary, ``behind`` what
-    follows each."""
+def source_of(node: Node, words: Mapping[str, Iterable[str]], behind: str = "") -> str:
+    """The node as Python's ``re`` writes it; ``words`` are those of each vocabulary, ``behind``
+    what follows each."""
     opening = f"(?P<{node.group}>" if node.group else "(?:"
     parts = [source_of(part, words, behind) for part in node.parts]
     if isinstance(node, Chars):
         return node.source
     if isinstance(node, Vocabulary):
-        keys = sorted(words(node.name.rstrip("~")), key=len, reverse=True)
+        keys = sorted(words[node.name.rstrip("~")], key=len, reverse=True)
         inner = "|".join(re.escape(key).replace(r"\ ", f"[{WHITE}]") for key in keys) or "(?!)"
         flag = "i" if node.name.endswith("~") else ""
         return f"{opening}(?{flag}:{inner})){behind}"
