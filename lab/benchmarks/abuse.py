@@ -163,8 +163,7 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = options(__doc__, "json", seconds=10.0)
-    parser.add_argument("--only", nargs="+", default=[""], help="attacks whose names begin so")
+    parser = options(__doc__, "json", seconds=10.0, only=("",))
     parser.add_argument("--attack", nargs=5, help=argparse.SUPPRESS)
     arguments, rest = parser.parse_known_args()
     if arguments.attack:

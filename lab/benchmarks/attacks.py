@@ -20,7 +20,7 @@ from typing import Any
 
 import httpx
 import msgpack
-from served import HANDSHAKE, event, frame
+from served import HANDSHAKE, event, frame, opened
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
@@ -139,10 +139,7 @@ class Target:
 
     def opened(self) -> socket.socket:
         """A connection to the native socket, its handshake done."""
-        peer = self.connected()
-        peer.sendall(HANDSHAKE)
-        peer.recv(4096)
-        return peer
+        return opened(self.http, self.host)
 
 
 def over_socket(path: str, talks: Iterable[Messages]) -> Attack:

@@ -1,11 +1,12 @@
 """The page without a server: what it weighs, how soon it speaks, how fast, and how near its sound
 is to Python's.
 
-    python lab/benchmarks/browser.py web/site --results lab/benchmarks/results/browser.md \
+    python lab/benchmarks/browser.py SITE --results lab/benchmarks/results/browser.md \
         [--runs 10]
 
-A headless chromium (SAYAHEAD_CHROMIUM, or on PATH) driven by Playwright, and this Python beside it.
-Processor time counts all threads of all of the browser's processes."""
+SITE is the folder that ``web/build.py`` made. A headless chromium (SAYAHEAD_CHROMIUM, or on PATH)
+driven by Playwright, and this Python beside it. Processor time counts all threads of all of the
+browser's processes."""
 
 from __future__ import annotations
 
@@ -14,21 +15,18 @@ import json
 import os
 import platform
 import statistics
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from sayahead_lab.results import options, table, tell
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-
+import with_tests  # noqa: F401
 from playwright.sync_api import Browser
 from sayahead import Voice, load_voice
 from support.browser import chromium
 from support.browser_tab import Tab, desk_here, hosted, log_distance_db
+
+from sayahead_lab.results import options, table, tell
 
 TEXTS = (
     "The quick brown fox jumps over the lazy dog.",
@@ -74,9 +72,7 @@ samples."""
 
 
 def main() -> None:
-    parser = options(__doc__, "results", runs=10)
-    parser.add_argument("site", type=Path, help="the folder that web/build.py made")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "SITE", "results", runs=10).parse_args()
     voice = load_voice("heart")
     before = os.getloadavg()[0]
     with chromium() as browser, hosted(arguments.site, BARE) as address:

@@ -12,13 +12,11 @@ import contextlib
 import json
 import re
 import statistics
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-
+import with_tests  # noqa: F401
 from support.browser import chromium
 from support.browser_tab import hosted
 from support.firefox import FIREFOX, firefox
@@ -89,9 +87,7 @@ def in_firefox(address: str) -> Iterator[Ask]:
 
 def main() -> None:
     """Print a table."""
-    parser = options(__doc__, "results", runs=3)
-    parser.add_argument("site", type=Path)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "SITE", "results", runs=3).parse_args()
     browsers = {"Chromium": in_chromium} | ({"Firefox": in_firefox} if FIREFOX else {})
     heads = [f"{name}, {when}" for name in browsers for when in ("nothing kept", "kept")]
     rows = Rows()

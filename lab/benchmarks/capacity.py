@@ -14,7 +14,6 @@ from __future__ import annotations
 import functools
 import heapq
 import itertools
-import json
 import random
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from sayahead_lab.results import Rows, options, table, tell
+from sayahead_lab.results import Rows, load_figures, options, table, tell
 
 RESULTS = Path(__file__).parent / "results"
 TOKENS_PER_WORD = 1.3
@@ -268,7 +267,7 @@ def least(way: Way, word_s: float, conversations: int) -> tuple[int, Tally]:
 def measured() -> float:
     """Processor seconds of a word in a server, all included, from the results of this
     repository."""
-    server = json.loads((RESULTS / "server" / "threads.json").read_text(encoding="utf-8"))
+    server = load_figures(RESULTS / "server" / "threads.json")
     row = next(one for one in server["rounds"] if one["sessions"] == server["largest"])
     # A round counts after six seconds in which sessions begin; what the server takes is that of the
     # whole of it.

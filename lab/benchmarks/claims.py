@@ -11,7 +11,6 @@ written by hand: change a results file, and it follows.
 
 from __future__ import annotations
 
-import json
 import statistics
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from sayahead_lab.eval.measures.intervals import (
     quotient,
 )
 from sayahead_lab.eval.report.tables import read_csv
-from sayahead_lab.results import table
+from sayahead_lab.results import load_figures, read_table_rows, table
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -120,7 +119,7 @@ class Found:
 
 
 def loaded(name: str) -> Any:
-    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+    return load_figures(RESULTS / name)
 
 
 def cell(file: str, condition: str, column: str) -> ConfidenceInterval:
@@ -134,15 +133,11 @@ def cell(file: str, condition: str, column: str) -> ConfidenceInterval:
 
 def half_widths(file: str, column: str, row: str, against: str) -> dict[str, float]:
     """Half of each training's interval over sentences, from the table of trainings one by one."""
-    lines = (RESULTS / file).with_name("each.md").read_text(encoding="utf-8").splitlines()
-    table = [
-        [part.strip() for part in line.strip("|").split("|")]
-        for line in lines
-        if line.startswith("|")
-    ]
-    at = table[0].index(f"less {against}")
+    text = (RESULTS / file).with_name("each.md").read_text(encoding="utf-8")
+    heading, _, *lines = read_table_rows(text)
+    at = heading.index(f"less {against}")
     widths = dict[str, float]()
-    for cells in table[2:]:
+    for cells in lines:
         if cells[0] == column and cells[2] == row:
             low, high = cells[at].partition("(")[2].rstrip(")").split(" to ")
             widths[cells[1]] = (float(high) - float(low)) / 2

@@ -3,12 +3,15 @@
     python lab/benchmarks/clip.py --people FOLDER --part validation --setting near=1,rounds=4 \
         --out RESULT.json
 
-A clip is the first 8 s (``--seconds``) of a person's recording. The voice says sentences that no
-fit has heard, word by word; its similarity is the mean cosine of the embeddings (Resemblyzer) of
-each sentence and of the rest of the recording. ``nearest`` is the most similar of the family's own
-speakers, ``blend`` what the fit begins with. Opinion and words are of the first ``--judged``
-sentences. The second judge knows nothing of Resemblyzer: linear discriminants of cepstra, of the
-people who are for training; it hears rooms and microphones, too."""
+PEOPLE has a folder for each of LibriSpeech's people. ``--setting`` may be repeated; with manner=0
+the fit changes the pitch alone. ``--sounds`` is an HTML page for clips and voices, side by side.
+``--family`` is another folder than the installed one. A clip is the first 8 s (``--seconds``) of a
+person's recording. The voice says sentences that no fit has heard, word by word; its similarity is
+the mean cosine of the embeddings (Resemblyzer) of each sentence and of the rest of the recording.
+``nearest`` is the most similar of the family's own speakers, ``blend`` what the fit begins with.
+Opinion and words are of the first ``--judged`` sentences. The second judge knows nothing of
+Resemblyzer: linear discriminants of cepstra, of the people who are for training; it hears rooms and
+microphones, too."""
 
 from __future__ import annotations
 
@@ -42,10 +45,9 @@ from sayahead_lab.eval.listening.listeners import (
     WHISPER,
     at_16khz,
     load_distillmos,
-    load_normalizer,
-    load_whisper,
+    load_word_counter,
 )
-from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.eval.measures.word_errors import Errors
 from sayahead_lab.results import keep, keep_figures, options
 from sayahead_lab.training.clip.people import CLIP_S, listed, recording
 
@@ -64,8 +66,7 @@ class Judges:
 
     embed: Callable[[Floats, int], Floats]
     opinion: Callable[[Floats], float]
-    hears: Callable[[Floats], str] | None
-    normal: Callable[[str], str] | None
+    count: Callable[[str, Floats, int], Errors] | None
     second: SecondJudge | None
     most: int
     """Sentences whose opinion and words are judged."""
@@ -74,12 +75,10 @@ class Judges:
     def of(cls, arguments: argparse.Namespace) -> Judges:
         """Those that the command's options ask for."""
         people = [] if arguments.no_second else listed(arguments.list, "train")
-        has_words = not arguments.no_words
         return cls(
             load_embedder(),
             load_distillmos(),
-            load_whisper(os.environ[WHISPER], threads=1) if has_words else None,
-            load_normalizer() if has_words else None,
+            None if arguments.no_words else load_word_counter(os.environ[WHISPER]),
             second_judge(arguments.people, people) if people else None,
             arguments.judged,
         )
@@ -179,12 +178,6 @@ def manner_off(sounds: list[Floats], person: Person) -> dict[str, float]:
     return off
 
 
-def errors(said: list[str], heard: list[str]) -> float:
-    """Word error rate of all texts together."""
-    counts = [word_errors(*pair) for pair in zip(said, heard, strict=True)]
-    return sum(count.total for count in counts) / max(1, sum(count.words for count in counts))
-
-
 def judged(
     sounds: list[Floats], texts: list[str], person: Person, judges: Judges
 ) -> dict[str, Any]:
@@ -199,9 +192,13 @@ def judged(
         row["second"] = float(judges.second(np.concatenate(sounds)) @ person.second)
     heard = [at_16khz(sound, RATE) for sound in sounds[: judges.most]]
     row["opinion"] = float(np.mean([judges.opinion(one) for one in heard]))
-    if judges.hears is not None and judges.normal is not None:
-        words = [judges.normal(judges.hears(one)) for one in heard]
-        row["wer"] = 100 * errors([judges.normal(text) for text in texts[: judges.most]], words)
+    if judges.count is not None:
+        counts = [
+            judges.count(text, sound, RATE)
+            for text, sound in zip(texts, sounds[: judges.most], strict=False)
+        ]
+        words = max(1, sum(one.words for one in counts))
+        row["wer"] = 100 * sum(one.total for one in counts) / words
     return row
 
 
@@ -213,7 +210,7 @@ def settings_of(text: str) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = options(
+    arguments = options(
         __doc__,
         "out",
         list=Path("lab/recipes/clip/people.tsv"),
@@ -225,13 +222,11 @@ def main() -> None:
         no_second=False,
         no_words=False,
         nearest=False,
-    )
-    add = parser.add_argument
-    add("--people", type=Path, required=True, help="LibriSpeech's people, a folder each")
-    add("--family", type=Path, help="the family's folder (default: the installed one)")
-    add("--setting", action="append", default=[], help="near=1,rounds=4; manner=0: only the pitch")
-    add("--sounds", type=Path, help="HTML page for clips and voices, side by side")
-    arguments = parser.parse_args()
+        people=...,
+        family=Path,
+        setting=[str],
+        sounds=Path,
+    ).parse_args()
     studio = Studio(arguments.family or installed_voices()["family"])
     judges = Judges.of(arguments)
     sentences = files("sayahead_lab.training.own").joinpath("sentences.txt").read_text()

@@ -4,10 +4,11 @@ quiet, for 6 minutes.
 python lab/benchmarks/cores.py --json lab/benchmarks/results/server/cores.json
 
 All servers run all the time, all but one of them idle; rounds alternate between them, and each
-number of sessions comes again in the next pass. ``--before FOLDER``: an older version's server,
-too, from the folder ``src`` of its checkout. Beside each round: how long ``/health`` takes (the
-longest of those asked five times a second), the memory of the server's processes (what they share
-is counted once), and the processor cores that server and clients use."""
+number of sessions comes again in the next pass: ``--one`` names those for one process,
+``--several`` those for one process a core. ``--before FOLDER``: an older version's server, too,
+from the folder ``src`` of its checkout. Beside each round: how long ``/health`` takes (the longest
+of those asked five times a second), the memory of the server's processes (what they share is
+counted once), and the processor cores that server and clients use."""
 
 from __future__ import annotations
 
@@ -93,11 +94,9 @@ def measured(
 
 def main() -> None:
     """Measure in turns."""
-    parser = options(__doc__, "json", passes=2, seconds=18.0)
-    add = parser.add_argument
-    add("--one", type=int, nargs="+", default=LEVELS[1], help="sessions for one process")
-    add("--several", type=int, nargs="+", default=LEVELS[0], help="and for one process a core")
-    add("--before", type=Path, metavar="FOLDER", help="source of an older version")
+    parser = options(
+        __doc__, "json", passes=2, seconds=18.0, before=Path, one=LEVELS[1], several=LEVELS[0]
+    )
     arguments, others = parser.parse_known_args()
     voice = load_voice("heart")
     clock = Tokens(50.0)

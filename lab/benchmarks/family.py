@@ -18,7 +18,6 @@ are there; the table is OUT/table.md."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,17 +25,11 @@ import numpy as np
 from sayahead import Voice, load_voice
 from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.research import Policy
-from sayahead.types import Floats
+from sayahead.types import Floats, subtags
 
 from sayahead_lab.eval.listening.likeness import likeness, load_embedder
-from sayahead_lab.eval.listening.listeners import (
-    at_16khz,
-    load_distillmos,
-    load_normalizer,
-    load_whisper,
-)
+from sayahead_lab.eval.listening.listeners import at_16khz, load_distillmos, load_word_counter
 from sayahead_lab.eval.measures.intervals import Values, difference, quotient
-from sayahead_lab.eval.measures.word_errors import Errors, word_errors
 from sayahead_lab.results import keep_figures, kept, options, table, tell
 from sayahead_lab.scripts import strided
 from sayahead_lab.training.corpus.store import Corpus, Item
@@ -48,14 +41,7 @@ ENGLISH = "Text comes in word by word, and the voice is already speaking when th
 
 
 def main() -> None:
-    parser = options(__doc__, "whisper", "out", count=1000)
-    parser.add_argument("tests", type=Path, nargs="+", metavar="TESTS")
-    parser.add_argument(
-        "--taught", type=Path, metavar="CORPUS", help="what the voices have learned from"
-    )
-    parser.add_argument(
-        "--voices", type=Path, required=True, help="folder of the voices, by the speakers' names"
-    )
+    parser = options(__doc__, "TESTS...", "whisper", "out", taught=Path, voices=..., count=1000)
     parser.add_argument("--speakers", nargs="*", help="only these")
     arguments = parser.parse_args()
     there = {path.parent.name for tests in arguments.tests for path in tests.glob("*/corpus.json")}
@@ -100,12 +86,12 @@ def measured(voice: Voice, items: list[Item], whisper: Path) -> dict[str, Any]:
     rate = load_distillmos()
     embed = load_embedder()
     sounds = spoken(voice, items)
-    recognize = recognizer(whisper, voice.config.language)
+    count = load_word_counter(whisper, subtags(voice.config.language)[0])
     theirs = [embed(samples, RATE) for samples in sounds[TEACHER]]
     found: dict[str, Any] = {"language": voice.config.language, "gender": voice.config.gender}
     for condition, utterances in sounds.items():
         pairs = zip(items, utterances, strict=True)
-        counts = [recognize(item.text, samples) for item, samples in pairs]
+        counts = [count(item.text, samples, RATE) for item, samples in pairs]
         found[condition] = {
             "errors": [one.total for one in counts],
             "words": [one.words for one in counts],
@@ -122,18 +108,6 @@ def spoken(voice: Voice, items: list[Item]) -> dict[str, list[Floats]]:
         name: [voice.synthesize(item.text, policy=policy) for item in items]
         for name, policy in POLICIES.items()
     }
-
-
-def recognizer(whisper: Path, language: str) -> Callable[[str, Floats], Errors]:
-    """What counts the words of a text that a recognizer mistakes in samples (S,)."""
-    base = language.split("-")[0]
-    transcribe = load_whisper(whisper, threads=1, language=base)
-    normalize = load_normalizer(base)
-
-    def count(text: str, samples: Floats) -> Errors:
-        return word_errors(normalize(text), normalize(transcribe(at_16khz(samples, RATE))))
-
-    return count
 
 
 def cost(voice: Voice, texts: list[str]) -> float:

@@ -27,7 +27,7 @@ from sayahead.config import from_mapping
 
 from sayahead_lab.eval.measures.intervals import ConfidenceInterval
 from sayahead_lab.eval.report.tables import read_csv
-from sayahead_lab.results import Rows, options, table
+from sayahead_lab.results import Rows, options, read_table_rows, table
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "lab" / "benchmarks" / "results"
@@ -55,15 +55,6 @@ def load(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"), parse_float=Number)
 
 
-def read_rows(text: str, number: int = 0) -> Rows:
-    """The cells of one of the tables in a text; its heading and the line below it are rows."""
-    found = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)[number]
-    return [
-        [cell.strip() for cell in line.strip().strip("|").split("|")]
-        for line in found.strip().splitlines()
-    ]
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """A results file, or rows and columns of a table in it."""
@@ -82,7 +73,7 @@ class Table:
         text = (RESULTS / self.file).read_text(encoding="utf-8").strip()
         if not self.rows and not self.columns and self.number is None:
             return text
-        heading, rule, *lines = read_rows(text, self.number or 0)
+        heading, rule, *lines = read_table_rows(text, self.number or 0)
         body = [line for line in lines if not self.rows or self._key(line) in self.rows]
         if missing := set(self.rows) - {self._key(line) for line in body}:
             raise ValueError(f"there is no row {', '.join(sorted(missing))}")
@@ -159,7 +150,7 @@ def results() -> dict[str, Any]:
     server = load("server/threads.json")
     largest = next(row for row in server["rounds"] if row["sessions"] == server["largest"])
     kokoro = load("kokoro_bench.json")
-    rows = read_rows((RESULTS / "server" / "memory.md").read_text(encoding="utf-8"))[2:]
+    rows = read_table_rows((RESULTS / "server" / "memory.md").read_text(encoding="utf-8"))[2:]
     return {
         "bench": load("bench.json"),
         "kokoro": kokoro,

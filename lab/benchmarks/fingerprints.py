@@ -116,8 +116,7 @@ def session_options(voice: Voice, condition: dict[str, Any], text: str) -> dict[
 
 def main() -> int:
     """Write the digests, or compare them with those that were written; 1 where one differs."""
-    parser = options(__doc__, "json")
-    parser.add_argument("--check", type=Path, help="compare with the digests in this file")
+    parser = options(__doc__, "json", check=Path)
     parser.add_argument("--voice", choices=CONDITIONS, help="only this one's")
     arguments = parser.parse_args()
     digests = dict(fingerprints(arguments.voice))

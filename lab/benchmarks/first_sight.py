@@ -62,9 +62,7 @@ def rows(folder: Path, *, shows_wrong: bool) -> Rows:
 
 
 def main() -> None:
-    parser = options(__doc__, "results", wrong=False)
-    parser.add_argument("folder", type=Path, nargs="?")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "[FOLDER]", "results", wrong=False).parse_args()
     folders = [arguments.folder] if arguments.folder else sorted(ROUNDS.glob("*/"))
     scored = [row for folder in folders for row in rows(folder, shows_wrong=arguments.wrong)]
     lines = table("round|language|texts|right|wrong words", scored, words=2)

@@ -11,7 +11,6 @@ this measurement (``data/answers.txt``), not those of that benchmark."""
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import resource
 import subprocess
@@ -131,9 +130,7 @@ def lines_of(data: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     """Measure, and write the figures."""
-    parser = options(__doc__, "json", per_s=62.0)
-    parser.add_argument("--hold", type=int, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "json", per_s=62.0, hold=0).parse_args()
     if arguments.hold:
         hold(arguments.hold)
         return

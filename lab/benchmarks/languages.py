@@ -12,13 +12,11 @@ count, and a sentence is right or not. Readings are those of ``tests/text/readin
 
 from __future__ import annotations
 
-import sys
 import time
 import unicodedata
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-
+import with_tests  # noqa: F401
 from sayahead import __version__
 from sayahead.text import front_end
 from sayahead.text.languages import record_of

@@ -119,11 +119,7 @@ async def warm(version: Version) -> None:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = options(__doc__, "json")
-    parser.add_argument(
-        "--sessions", type=int, nargs="+", default=[1, 10, 50, 100], help="how many are open"
-    )
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "json", sessions=(1, 10, 50, 100)).parse_args()
     version = started("now", SOURCE, "--set", f"limits.sessions={max(arguments.sessions)}")
     try:
         asyncio.run(warm(version))

@@ -15,7 +15,7 @@ and certificate are exchanged; how soon a revoked key is refused.
 
 A machine that is busy with other things cannot speak so much at once: ``--pause 1.2`` writes
 slower, and with ``--late 60`` servers admit clients whose sound will be late. Servers and clients
-share it."""
+share it. ``--only`` names one of the runs."""
 
 from __future__ import annotations
 
@@ -390,10 +390,9 @@ def main() -> None:
     """Run all, and print or write the figures."""
     # A pause between words as one speaks; how late sound may be where others come; a tenth of the
     # size, to see that it runs.
-    parser = options(__doc__, "json", adapters=False, pause=0.35, late=0.0, small=False)
-    parser.add_argument("--only", help="one of the runs, by its name")
-    parser.add_argument("--whisper", type=Path, help="a folder of Whisper's, to transcribe with")
-    asked = parser.parse_args()
+    asked = options(
+        __doc__, "json", adapters=False, pause=0.35, late=0.0, small=False, only=str, whisper=Path
+    ).parse_args()
     part = 10 if asked.small else 1
     late["s"] = asked.late
     held = talks(asked.adapters, max(2, 20 // part))

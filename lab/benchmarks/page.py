@@ -7,14 +7,9 @@ driven by Playwright. All numbers in the picture are what the page measured whil
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+import with_tests  # noqa: F401
 from playwright.sync_api import Page
 from sayahead.voice import load_voice
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-
 from support.browser import chromium
 from support.servers import serving
 
@@ -29,9 +24,7 @@ UNTIL = "language"
 
 def main() -> None:
     """Take the picture."""
-    parser = options(__doc__)
-    parser.add_argument("output", metavar="PNG")
-    args = parser.parse_args()
+    png = options(__doc__, "PNG").parse_args().png
     with serving(voice=load_voice("heart")) as running, chromium() as browser:
         page = browser.new_page(
             viewport={"width": 1180, "height": 1600},
@@ -42,7 +35,7 @@ def main() -> None:
         )
         page.goto(running.http)
         use(page)
-        page.screenshot(path=args.output, full_page=True)
+        page.screenshot(path=png, full_page=True)
 
 
 def use(page: Page) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 import json
 import statistics
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -21,15 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+import with_tests  # noqa: F401
+from sayahead import load_voice
+from sayahead.sound.formats import ENCODINGS, AudioFormat
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from sayahead import load_voice
-from sayahead.sound.formats import ENCODINGS, AudioFormat
 from support.browser import chromium
 from support.firefox import firefox
 from support.player_page import INDEX, PLACE, agent

@@ -36,9 +36,8 @@ def figure(found: Deviation) -> str:
 
 
 def main() -> None:
-    parser = options(__doc__, "texts", "results", count=100, voice="heart")
+    parser = options(__doc__, "texts", "results", count=100, voice="heart", lm=str)
     parser.add_argument("conditions", choices=LISTS, help="a list of prosody.toml")
-    parser.add_argument("--lm")
     arguments = parser.parse_args()
     texts = texts_at(arguments.texts, arguments.count)
     voice, recorder = recorded(load_voice(arguments.voice))

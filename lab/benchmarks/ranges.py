@@ -10,7 +10,6 @@ they are in the file."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from sayahead.voices.write import write_voice
 
-from sayahead_lab.results import options
+from sayahead_lab.results import load_figures, options
 from sayahead_lab.scripts import texts_at
 from sayahead_lab.training.graph.builder import Range
 from sayahead_lab.training.heart.export import decoder_graph, export
@@ -40,17 +39,15 @@ def observed(folder: Path, ranges: Mapping[str, Range]) -> None:
 
 def sealed(folder: Path) -> None:
     """Write the digests of a voice's graphs, some of which have been replaced."""
-    config = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    config = load_figures(folder / "voice.json")
     write_voice(folder, config, [folder / name for name in config["files"]])
 
 
 def main() -> None:
-    parser = options(__doc__, "texts", settings=Path("lab/recipes/heart/voice.toml"), count=16)
-    parser.add_argument("ranges", type=Path, help="the file to write")
-    parser.add_argument(
-        "--acoustic", type=Path, help="a run of the task heart or heart-memory, or a trained voice"
-    )
-    arguments = parser.parse_args()
+    settings = Path("lab/recipes/heart/voice.toml")
+    arguments = options(
+        __doc__, "RANGES", "texts", settings=settings, acoustic=Path, count=16
+    ).parse_args()
     texts = texts_at(arguments.texts, arguments.count)
     with tempfile.TemporaryDirectory() as passing:
         if arguments.acoustic is not None and (arguments.acoustic / "voice.json").is_file():

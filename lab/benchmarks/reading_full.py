@@ -32,8 +32,6 @@ from typing import Any
 from reading_waits import golden
 from sayahead.text import front_end
 from sayahead.types import Word
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support import form_values, forms
 
 from sayahead_lab.results import Rows, keep, options, table
@@ -307,11 +305,9 @@ SIZES = {"generated": 100_000, "characters": 1_000_000, "fuzz": 1_000_000}
 
 
 def main() -> int:
-    parser = options(
-        __doc__, languages=",".join(LANGUAGES), parts=",".join(PARTS), out=OUT, **SIZES
-    )
-    parser.add_argument("manuals", type=Path)
-    arguments = parser.parse_args()
+    arguments = options(
+        __doc__, "MANUALS", languages=",".join(LANGUAGES), parts=",".join(PARTS), out=OUT, **SIZES
+    ).parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     size = Size(arguments.generated, arguments.characters, -(-arguments.fuzz // len(LANGUAGES)))
     kept = arguments.out / "full.jsonl"

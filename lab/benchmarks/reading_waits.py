@@ -10,22 +10,20 @@ for the characters behind its end that had to come before it was final, the whit
 from __future__ import annotations
 
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import with_tests  # noqa: F401
 from sayahead.text.classes import CLASSES
 from sayahead.text.reading.language import language_of
 from sayahead.text.reading.stream import TokenReader
 from sayahead.text.reading.trace import TokenTrace, traced
+from support import readings
+
+from sayahead_lab.results import Rows, options, table, tell
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-from support import readings  # noqa: E402
-
-from sayahead_lab.results import Rows, options, table, tell  # noqa: E402
-
 TABLE = Path(__file__).parent / "results" / "reading" / "waits.md"
 LANGUAGES = "en,de,fr,es,it,pt,nl,pl,sv,da"
 SILENT = frozenset(("bare", "punctuation"))

@@ -185,8 +185,7 @@ EXPLAINED = (
 
 
 def main() -> None:
-    parser = options(__doc__, "results", write=False)
-    parser.add_argument("folder", type=Path)
+    parser = options(__doc__, "FOLDER", "results", write=False)
     parser.add_argument("--languages", nargs="+", choices=MEASURED, default=MEASURED)
     asked = parser.parse_args()
     version, _ = ESPEAK.about()

@@ -189,9 +189,9 @@ def frame(message: str | bytes, *, opcode: int = 1) -> bytes:
     return bytes([0x80 | opcode]) + size + bytes(4) + data
 
 
-def opened(port: int, *, timeout_s: float = 10.0) -> socket.socket:
+def opened(port: int, host: str = "127.0.0.1") -> socket.socket:
     """A connection to the native socket, its handshake done."""
-    peer = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
+    peer = socket.create_connection((host, port), timeout=60)
     peer.sendall(HANDSHAKE)
     peer.recv(4096)
     return peer

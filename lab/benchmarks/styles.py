@@ -14,8 +14,7 @@ from sayahead import Voice, load_voice
 from sayahead.text.styles.table import STYLES
 from sayahead.types import Floats
 
-from sayahead_lab.eval.listening.listeners import at_16khz, load_normalizer, load_whisper
-from sayahead_lab.eval.measures.word_errors import word_errors
+from sayahead_lab.eval.listening.listeners import load_word_counter
 from sayahead_lab.results import keep_figures, kept, options
 
 TEXTS = (
@@ -52,17 +51,13 @@ def main() -> None:
     parser.add_argument("--styles", nargs="+", default=list(STYLES), choices=STYLES, metavar="NAME")
     arguments = parser.parse_args()
     voice = load_voice("heart")
-    hear = load_whisper(arguments.whisper, threads=1)
-    normal = load_normalizer()
+    count = load_word_counter(arguments.whisper)
     results = kept(arguments.json) or {"sentences": len(TEXTS), "styles": {}}
     plain = [said(voice, "normal", text) for text in TEXTS]
     for name in arguments.styles:
         sounds = plain if name == "normal" else [said(voice, name, text) for text in TEXTS]
         pairs = zip(TEXTS, sounds, strict=True)
-        wrong = sum(
-            word_errors(normal(text), normal(hear(at_16khz(sound, 24000)))).total
-            for text, sound in pairs
-        )
+        wrong = sum(count(text, sound, 24000).total for text, sound in pairs)
         results["styles"][name] = figures(plain, sounds) | {"words_wrong": wrong}
         print(name, results["styles"][name], flush=True)
     keep_figures(results, arguments.json)

@@ -9,15 +9,17 @@ differs."""
 
 from __future__ import annotations
 
-import time
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 from sayahead import Voice, load_voice
 from sayahead.research import LookaheadK, Policy, WaitAll
 
+from sayahead_lab.eval.experiment.clock import Arrival
+from sayahead_lab.eval.experiment.trace import timed_trace
+from sayahead_lab.eval.measures.latency import audible_words, heard_s
 from sayahead_lab.results import options
 
 TEXT = "Your train leaves from platform nine in twelve minutes, so there is time for a coffee."
@@ -40,41 +42,21 @@ class Heard:
     end_s: float
 
 
-def arrivals(text: str, tokens_per_s: float) -> list[tuple[str, float]]:
-    """(word with the space after it, arrival of its last token) where four characters are a
-    token."""
-    words = []
-    done = 0
-    for word in text.split():
-        done += len(word) + 1
-        words.append((word + " ", done / 4 / tokens_per_s))
-    return words
+def arrivals(text: str, tokens_per_s: float) -> list[Arrival]:
+    """Words with the space after them, at the arrival of their last token, where four characters
+    are a token."""
+    ends = itertools.accumulate(len(word) + 1 for word in text.split())
+    pairs = zip(text.split(), ends, strict=True)
+    return [Arrival(f"{word} ", end / 4 / tokens_per_s) for word, end in pairs]
 
 
-def play(voice: Voice, text: list[tuple[str, float]], policy: Policy) -> list[Heard]:
+def play(voice: Voice, text: list[Arrival], policy: Policy) -> list[Heard]:
     """Words as a listener hears them under a policy."""
-    session = voice.session(policy=policy)
-    rate = voice.sample_rate
-    played_to = 0.0
-    heard = list[Heard]()
-    for fragment, arrived in [*text, (None, text[-1][1])]:
-        start_s = time.perf_counter()
-        if fragment is None:
-            session.finish()
-        else:
-            session.push(fragment)
-        while (chunk := session.pull()) is not None:
-            ready = arrived + time.perf_counter() - start_s
-            start = max(played_to, ready)
-            for word in chunk.words:
-                onset = start + (word.onset_samples - chunk.start_samples) / rate
-                heard.append(
-                    Heard(
-                        word.text, onset, onset + (word.offset_samples - word.onset_samples) / rate
-                    )
-                )
-            played_to = start + chunk.duration_s
-    return heard
+    trace, _ = timed_trace(voice.session(policy=policy), text)
+    words = audible_words(trace)
+    begins = heard_s(trace, [word.onset_samples for word in words])
+    ends = heard_s(trace, [word.offset_samples for word in words], end=True)
+    return [Heard(word.text, *span) for word, *span in zip(words, begins, ends, strict=True)]
 
 
 def boxes(words: list[Heard], y: int, scale: float, colour: str) -> Iterator[str]:
@@ -93,18 +75,16 @@ def label(x: float, y: int, text: str, colour: str, more: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y}" fill="{colour}" {more}>{escape(text)}</text>'
 
 
-def picture(
-    text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], str]], pace: float
-) -> str:
+def picture(text: list[Arrival], rows: list[tuple[str, list[Heard], str]], pace: float) -> str:
     """The whole figure as SVG."""
     last = max(words[-1].end_s for _, words, _ in rows)
     scale = (WIDTH - LEFT - 24) / last
     bottom = TOP + ROW * (len(rows) + 1) + 8
     font = 'font-family="system-ui, sans-serif" font-size="13"'
-    begins = [0.0, *(arrived for _, arrived in text)]
+    begins = [0.0, *(word.at_s for word in text)]
     written = [
-        Heard(word.strip(), begin_s, arrived)
-        for begin_s, (word, arrived) in zip(begins, text, strict=False)
+        Heard(word.text.strip(), begin_s, word.at_s)
+        for begin_s, word in zip(begins, text, strict=False)
     ]
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 54}" {font}>',
@@ -132,9 +112,7 @@ def picture(
 
 
 def main() -> None:
-    parser = options(__doc__, tokens_per_s=8.0, lookahead=1)
-    parser.add_argument("svg", type=Path)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "SVG", tokens_per_s=8.0, lookahead=1).parse_args()
     voice = load_voice()
     text = arrivals(TEXT, arguments.tokens_per_s)
     rows = [

@@ -18,7 +18,6 @@ trainings.json, and scores.jsonl.gz with what was counted in each sentence.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,7 @@ from sayahead_lab.eval.measures.intervals import (
     quotient,
 )
 from sayahead_lab.eval.report.scores import SCORES, write_lines
-from sayahead_lab.results import Rows, keep, options, publish, table
+from sayahead_lab.results import Rows, keep, load_figures, options, publish, table
 
 ENOUGH_SPEAKERS = 4
 """Speakers that a statement about others needs."""
@@ -75,7 +74,7 @@ def heard(read: Mapping[str, Sequence[Row]]) -> dict[str, Trainings]:
 
 def failing(path: Path) -> Trainings:
     """Segments in which attention or stop fail, in per cent, and segments of each sentence."""
-    kept = json.loads(path.read_text(encoding="utf-8"))
+    kept = load_figures(path)
     return trainings(
         {name: np.array(figures["any"], np.float64) * (100, 1) for name, figures in kept.items()}
     )
@@ -176,16 +175,9 @@ def keep_sums(path: Path, measures: Mapping[str, Trainings]) -> None:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = options(__doc__, "out")
-    parser.add_argument("--heard", type=Path, action="append", default=[], help="a scored folder")
-    parser.add_argument(
-        "--segments", metavar="TITLE=FILE", action="append", default=[], help="failures.json"
+    arguments = options(__doc__, "out", heard=[Path], segments=[str], against=[str]).parse_args(
+        given
     )
-    parser.add_argument(
-        "--against", metavar="ROW", action="append", required=True, help="a row to compare with"
-    )
-
-    arguments = parser.parse_args(given)
     read = {
         name: read_rows(folder / name)[0]
         for folder in arguments.heard

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -46,7 +45,7 @@ from sayahead_lab.eval.listening.listeners import (
     load_whisper,
 )
 from sayahead_lab.eval.measures.word_errors import distance
-from sayahead_lab.results import keep, keep_figures, options, table, tell
+from sayahead_lab.results import keep, keep_figures, load_figures, options, table, tell
 from sayahead_lab.training.corpus.teacher import split
 
 POLICIES = {"whole": "wait-all", "k = 1": "lookahead:k=1"}
@@ -65,7 +64,7 @@ def arrivals(normalizer: Normalizer, text: str) -> list[tuple[Word, int]]:
 def read(language: str) -> list[str]:
     """The table of ``text``."""
     front = front_end(language)
-    symbols: dict[str, int] = json.loads(VOICE.read_text(encoding="utf-8"))["phonemes"]
+    symbols: dict[str, int] = load_figures(VOICE)["phonemes"]
     phonemizer = front.phonemizer(symbols)
     late: list[int] = []
     first: list[int] = []
@@ -214,12 +213,9 @@ def part(text: str) -> slice:
 
 def main() -> None:
     """Print a table."""
-    parser = options(__doc__, "results")
+    parser = options(__doc__, "results", speaker=[str], whisper=Path, sounds=Path)
     parser.add_argument("what", choices=("text", "speech"))
     parser.add_argument("which", help="a language; of speech, the voice's folder")
-    parser.add_argument("--speaker", action="append")
-    parser.add_argument("--whisper", type=Path)
-    parser.add_argument("--sounds", type=Path)
     parser.add_argument("--sentences", type=part, default=slice(None), help="such as 0:2")
     arguments = parser.parse_args()
     lines = read(arguments.which) if arguments.what == "text" else hear(arguments)

@@ -35,7 +35,7 @@ from sayahead.types import Floats
 from sayahead.voices import installed_voices, located
 
 from sayahead_lab.eval.experiment.machine import pin, processor
-from sayahead_lab.results import options, table, tell
+from sayahead_lab.results import load_figures, options, table, tell
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.store import Item
@@ -84,10 +84,10 @@ class Row:
         )
 
 
-def rows(name: str, deltas: Sequence[int]) -> list[Row]:
+def rows(name: Path, deltas: Sequence[int]) -> list[Row]:
     """A voice's vocoder, once as it is and once for each delta."""
     folder = located(name)
-    config = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    config = load_figures(folder / "voice.json")
     settings = config["model"]["vocoder"]
     source = installed_voices()[settings["voice"]] if "voice" in settings else folder
     named = {"waveglow.onnx", "pitch.onnx", "vocoder.onnx", "student.onnx", "wavernn.npz"}
@@ -152,13 +152,9 @@ def write_sounds(folder: Path, item: Item, made: Sequence[Row]) -> None:
 
 
 def main() -> None:
-    parser = options(__doc__, "texts", "results", count=20)
-    parser.add_argument("voices", nargs="+", metavar="VOICE")
-    parser.add_argument("--delta", type=int, action="append", default=[])
-    parser.add_argument(
-        "--sounds", type=Path, help="write the first sentence by each vocoder here, as MP3"
-    )
-    arguments = parser.parse_args()
+    arguments = options(
+        __doc__, "VOICES...", "texts", "results", count=20, delta=[int], sounds=Path
+    ).parse_args()
     pin(None)
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     texts = strided(read_texts(arguments.texts), arguments.count)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 from sayahead_lab.eval.experiment.frozen import FOLDER, digest
 from sayahead_lab.results import keep, options
@@ -34,11 +33,7 @@ for (const text of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
 
 
 def main() -> None:
-    parser = options(__doc__, count=10**6)
-    parser.add_argument("name")
-    parser.add_argument("package", type=Path)
-    parser.add_argument("texts", type=Path)
-    asked = parser.parse_args()
+    asked = options(__doc__, "NAME", "PACKAGE", "TEXTS", count=10**6).parse_args()
     texts = strided(read_texts(asked.texts), asked.count)
     command = ["node", "-e", SCRIPT, str(asked.package.resolve())]
     given = json.dumps([line.text for line in texts])
@@ -53,7 +48,7 @@ def main() -> None:
         for line, lengths in zip(texts, told, strict=True)
     ]
     keep(lines, FOLDER / f"{asked.name}.jsonl")
-    print(asked.name, len(texts), digest(asked.name))
+    print(asked.name, len(texts), digest(str(asked.name)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ beside the cards.
     python lab/benchmarks/field/page.py [OUT | --check]
 
 The cards of a run are ``cards.jsonl`` in ``lab/benchmarks/results/field``, those of the same run an
-hour later ``again.jsonl``, those of services.toml ``services.jsonl``, if there are any.
+hour later ``again.jsonl``, those of services.toml ``services.jsonl``.
 
 With OUT, the folder of ``sayahead eval run``, the recordings docs/samples/field-*.mp3 and their
 table are made, too: what a listener hears of each engine at a reader's pace. A recording begins
@@ -14,7 +14,6 @@ nothing is written: it fails where the page is not what the cards say."""
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -89,19 +88,13 @@ def limits(cards: Sequence[Card]) -> str:
     if any("processor time" in one["timed"] for one in cards):
         told.append(
             "Computing is counted as processor time, which is what an engine needs of a core of its"
-            " own; reading"
-        )
-        told.append(
-            "from a file and waiting for another process cost a listener time that it does not"
-            " show."
+            " own; reading from a file and waiting for another process cost a listener time that it"
+            " does not show."
         )
     told.append(
         "Every engine computes on one thread. Each has one voice, as a rule not the same one, so"
-        " DistillMOS and"
-    )
-    told.append(
-        "word errors compare voices; what streaming costs a voice is the gap to its own whole"
-        " texts."
+        " DistillMOS and word errors compare voices; what streaming costs a voice is the gap to its"
+        " own whole texts."
     )
     return fill(" ".join(told), 140)
 
@@ -149,21 +142,17 @@ def checks(cards: Sequence[Card]) -> str:
     heading = (
         "engine|texts|first sound, ms|p95|safe start, ms|by arithmetic, ms|later, ms|the same sound"
     )
-    return markdown(heading, rows) if rows else "They were not measured yet."
+    return markdown(heading, rows)
 
 
 def an_hour_later(cards: Sequence[Card]) -> str:
     """How far a second run of the same is from the first, on both clocks."""
-    if not AGAIN.is_file():
-        return "It was not run again yet."
     later = read_cards([AGAIN])
     return "\n\n".join(again(cards, later, clock=clock) for clock in SHOWN)
 
 
 def services() -> str:
     """The same voice through services and plug-ins, on the wall clock."""
-    if not SERVICES.is_file():
-        return "They were not measured yet."
     cards = read_cards([SERVICES])
     rows = results.Rows()
     heard = [(one, one.get("wall") or on(one, SHOWN[0])["figures"]) for one in cards]
@@ -182,7 +171,7 @@ def services() -> str:
 
 def validation() -> str:
     """What the yardstick was measured to err by."""
-    found = json.loads(VALIDATION.read_text(encoding="utf-8"))
+    found = results.load_figures(VALIDATION)
     rows = results.Rows()
     for group in ("known", "protocol 2 less in process"):
         for name, one in found[group].items():
@@ -309,6 +298,7 @@ def filled(text: str, parts: dict[str, str]) -> str:
 
 
 def main() -> int:
+    arguments = results.options(__doc__, "[OUT]", check=False).parse_args()
     cards = read_cards([CARDS])
     first, second = (ranked(cards, clock) for clock in SHOWN)
     assert {*MAIN, *OPINIONS, *ERRORS} == set(COLUMNS)
@@ -325,13 +315,13 @@ def main() -> int:
         "services": medians(services()),
         "clocks": other_clocks(cards, [one["engine"] for one in first]),
     }
-    if folders := [Path(given) for given in sys.argv[1:] if given != "--check"]:
-        parts["recordings"] = recordings(folders[0], second)
+    if arguments.out:
+        parts["recordings"] = recordings(arguments.out, second)
     former = {path: path.read_text(encoding="utf-8") for path in (PAGE, TABLES)}
     missing = [name for name in parts if f"<!-- {name} -->" not in "".join(former.values())]
     assert not missing, missing
     pages = {path: filled(text, parts) for path, text in former.items()}
-    if "--check" in sys.argv:
+    if arguments.check:
         return int(pages != former)
     for path, text in pages.items():
         path.write_text(text, encoding="utf-8")

@@ -4,11 +4,12 @@ hold-back.
     python lab/benchmarks/frontier/measure.py OUT --texts test.csv [--voice NAME] [--policy FILE]
     python lab/benchmarks/frontier/report.py OUT --results lab/benchmarks/results/frontier
 
-This speaks the texts under each condition with the voice's acoustic model alone and a vocoder that
-says nothing; what is there already is left alone. Quality is the distance to the same voice's whole
-sentences: of words' durations, of the pitch, and of what frames are made from, each in units of
-what is lost without lookahead, and their mean. Lags follow from the traces on each clock; a word's
-computing counts as 13 ms, so that the machine's load does not."""
+``--policy`` is a network in place of the voice's own. This speaks the texts under each condition
+with the voice's acoustic model alone and a vocoder that says nothing; what is there already is left
+alone. Quality is the distance to the same voice's whole sentences: of words' durations, of the
+pitch, and of what frames are made from, each in units of what is lost without lookahead, and their
+mean. Lags follow from the traces on each clock; a word's computing counts as 13 ms, so that the
+machine's load does not."""
 
 from __future__ import annotations
 
@@ -148,10 +149,9 @@ def voice_of(name: str, policy: Path | None) -> Voice:
 
 def main() -> None:
     # The texts are held out from training; --fixed leaves the learned policy out.
-    parser = options(__doc__, "texts", count=200, voice="heart", fixed=False)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--policy", type=Path, help="a network in place of the voice's own")
-    arguments = parser.parse_args()
+    arguments = options(
+        __doc__, "OUT", "texts", count=200, voice="heart", fixed=False, policy=Path
+    ).parse_args()
     bench = Bench(voice_of(arguments.voice, arguments.policy))
     texts = strided(read_texts(arguments.texts), arguments.count)
     for condition in conditions():

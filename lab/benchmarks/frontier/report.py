@@ -1,12 +1,11 @@
 """Tables and pictures of what ``measure.py`` left: which points lie beyond the frontier of fixed
 settings.
 
-python lab/benchmarks/frontier/report.py OUT --results lab/benchmarks/results/frontier
+python lab/benchmarks/frontier/report.py OUT [--results lab/benchmarks/results/frontier]
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +23,9 @@ from sayahead_lab.eval.measures.intervals import (
     resampled,
 )
 from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save
-from sayahead_lab.results import Rows, options, publish, table
+from sayahead_lab.results import Rows, load_figures, options, publish, table
 
+RESULTS = Path("lab/benchmarks/results/frontier")
 Values = NDArray[np.float64]
 BASE = "k = 0, 50 ms"
 """What its words lose is the unit of each part of the distance."""
@@ -51,10 +51,7 @@ class Measured:
 
 def read(out: Path, measured: Sequence[Condition], clock: str) -> list[Measured]:
     """What was measured of the conditions that are made for a clock."""
-    rows = {
-        condition.name: json.loads(file_of(out, condition).read_text(encoding="utf-8"))
-        for condition in measured
-    }
+    rows = {condition.name: load_figures(file_of(out, condition)) for condition in measured}
     base = rows[BASE]
     unit = np.sum([row["parts"] for row in base], axis=0) / sum(row["words"] for row in base)
     points = []
@@ -190,10 +187,7 @@ def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
 
 
 def main() -> None:
-    parser = options(__doc__)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--results", type=Path, required=True)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "OUT", results=RESULTS).parse_args()
     measured = [
         condition for condition in conditions() if file_of(arguments.out, condition).is_file()
     ]

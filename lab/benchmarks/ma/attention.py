@@ -83,9 +83,7 @@ def watch(voice: Voice, policy: Policy, **options: Any) -> tuple[Floats, Floats]
 
 
 def main() -> None:
-    parser = options(__doc__)
-    parser.add_argument("folder", type=Path)
-    folder: Path = parser.parse_args().folder
+    folder: Path = options(__doc__, "FOLDER").parse_args().folder
     from sayahead_lab.training.corpus.frontend import PRESETS
     from sayahead_lab.training.corpus.teacher import TeacherSpec
 

@@ -4,13 +4,11 @@
         corpus/ma \
         [--results FILE]
 
-On the mel of the validation split's first sentences. Needs the train extra. Steps against the
-whole, and the cost, beside other vocoders: lab/benchmarks/vocoders.py.
+RUN is the student's. On the mel of the validation split's first sentences. Needs the train extra.
+Steps against the whole, and the cost, beside other vocoders: lab/benchmarks/vocoders.py.
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -51,10 +49,7 @@ def against_torch(vocoder: ClariNetVocoder, model: GaussianIAF, mel: Floats) -> 
 
 
 def main() -> None:
-    parser = options(__doc__, "corpus", "results", count=20)
-    parser.add_argument("voice", type=Path)
-    parser.add_argument("--run", type=Path, required=True, help="the student's run")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "VOICE", "corpus", "results", run=..., count=20).parse_args()
     torch.set_num_threads(1)
     mels = [
         item.mel.astype(np.float32)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from pathlib import Path
 
 from sayahead.errors import ConfigError
 from sayahead.sound.files import write_wav
@@ -53,10 +52,7 @@ def splits(found: Sequence[Prompt], sentences: Sequence[Prompt]) -> dict[str, li
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = options(__doc__, "out")
-    parser.add_argument("sounds", type=Path)
-    parser.add_argument("texts", type=Path)
-    arguments = parser.parse_args(given)
+    arguments = options(__doc__, "SOUNDS", "TEXTS", "out").parse_args(given)
     there = {one.stem: one for one in arguments.sounds.rglob("*.g722")}
     found = [
         one

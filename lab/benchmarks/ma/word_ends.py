@@ -82,10 +82,7 @@ def decoded(path: Path) -> Floats:
 
 
 def main() -> None:
-    parser = options(__doc__, "out")
-    parser.add_argument("recordings", type=Path)
-    parser.add_argument("texts", type=Path, nargs="+")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "RECORDINGS", "TEXTS...", "out").parse_args()
     kept = list[str]()
     words = 0
     seconds = 0.0

@@ -1,7 +1,7 @@
 """Agents of a unit of the quality reward, over their seeds, against the rules (Mohan et al. 2020,
 5.4): the frontier.
 
-    python lab/benchmarks/mohan/frontier.py out --proportion PROPORTION.json -o DIR
+    python lab/benchmarks/mohan/frontier.py SCORED --proportion PROPORTION.json -o DIR
 
 Reads the scored folder of quality.toml and proportion.json. A row of agents takes the errors, words
 and opinions of all its seeds together; differences are paired by sentence. In brackets are 95 %
@@ -11,7 +11,6 @@ of each sentence."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from sayahead_lab.eval.measures.intervals import (
     quotient,
 )
 from sayahead_lab.eval.report.scores import SCORES, write_lines
-from sayahead_lab.results import Rows, options, publish, table
+from sayahead_lab.results import Rows, load_figures, options, publish, table
 
 AGAINST = ("wait-3-steps", "wait-2-steps")
 """Rules that agents are compared with, unless others are named."""
@@ -139,19 +138,12 @@ def heading(measures: Iterable[str], rules: Sequence[str]) -> str:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = options(__doc__, "out")
-    parser.add_argument("experiment", type=Path, help="the scored folder of quality.toml")
-    parser.add_argument("--proportion", type=Path, required=True, help="d_T of the same rows")
-    parser.add_argument(
-        "--against", metavar="ROW", action="append", help="a rule to compare with; may be repeated"
-    )
-
-    arguments = parser.parse_args(given)
-    areas = json.loads(arguments.proportion.read_text(encoding="utf-8"))["rows"]
+    arguments = options(__doc__, "SCORED", "out", proportion=..., against=[str]).parse_args(given)
+    areas = load_figures(arguments.proportion)["rows"]
     rules = arguments.against or AGAINST
-    lines, figures = compared(arguments.experiment, areas, rules)
+    lines, figures = compared(arguments.scored, areas, rules)
     publish(arguments.out / "frontier", lines, figures)
-    write_lines(arguments.out / SCORES, scores(arguments.experiment))
+    write_lines(arguments.out / SCORES, scores(arguments.scored))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ python lab/benchmarks/mohan/plots.py -o lab/benchmarks/results/mohan
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from sayahead_lab.eval.report.drawing import MUTED, SMALL, Point, canvas, labelled, save
 from sayahead_lab.eval.report.tables import read_csv
-from sayahead_lab.results import options
+from sayahead_lab.results import load_figures, options
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
@@ -40,7 +39,7 @@ def series(rows: dict[str, Any], figure: str) -> dict[str, list[Point]]:
 def main() -> None:
     # The folder has frontier.json.
     out = options(__doc__, "out").parse_args().out
-    rows = json.loads((out / "frontier.json").read_text(encoding="utf-8"))
+    rows = load_figures(out / "frontier.json")
     true = read_csv(RESULTS.parent / "ma" / "quality" / "quality.csv")
     for name, (figure, title) in FIGURES.items():
         drawn, axes = canvas(

@@ -22,7 +22,7 @@ from sayahead_lab.eval.measures.intervals import estimate, quotient
 from sayahead_lab.eval.measures.latency import path_area
 from sayahead_lab.eval.measures.prosody import Silent
 from sayahead_lab.results import keep_figures, options
-from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.scripts import strided, texts_at
 
 
 @dataclass(slots=True)
@@ -71,13 +71,12 @@ def measured(paths: list[Walked]) -> dict[str, float]:
 def main() -> None:
     arguments = options(__doc__, "experiment", "texts", "out", count=0).parse_args()
     matrix = load_matrix(arguments.experiment)
-    texts = strided(read_texts(arguments.texts), matrix.count)
+    texts = strided(texts_at(arguments.texts, matrix.count), arguments.count or matrix.count)
     made = dict[str, Any]()
-    texts = strided(texts, arguments.count or len(texts))
     for condition in matrix.conditions:
         condition = replace(condition, cores=None)
         paths = [
-            walked(cast(LetterPolicy, policy(condition)), voice(condition.voice, 1), text.text)
+            walked(cast(LetterPolicy, policy(condition)), voice(condition.voice, 1), text)
             for text in texts
         ]
         made[condition.name] = measured(paths)

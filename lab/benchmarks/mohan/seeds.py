@@ -9,13 +9,13 @@ r"""The voices of Mohan et al.'s experiments, made of runs: one modified Tacotro
 
 Makes NAME-UNIT-SEED of the speaker's run (the modified Tacotron's) and that of each agent, whose
 name begins with ``--agents``: the unit of the quality reward and the seed stand in its recipe.
-``--vocoder`` is a voice that lends its vocoder, or the name of a run.
+``--vocoder`` is a voice that lends its vocoder, or the name of a run; ``--license`` is the voices',
+where the corpus's speaker is not the default voice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from sayahead_lab.results import options
 from sayahead_lab.training.loop.saved_run import load_trained
@@ -24,15 +24,16 @@ from sayahead_lab.training.voice import make_voice
 
 def main(given: Sequence[str] | None = None) -> None:
     """Make what there are agents for."""
-    parser = options(
-        __doc__, speaker="tts-longer", agents="agent-longer", vocoder="ma-lj", name="mohan-agent"
-    )
-    parser.add_argument("runs", type=Path)
-    parser.add_argument("voices", type=Path)
-    parser.add_argument(
-        "--license", help="of the voices, where the corpus's speaker is not the default voice"
-    )
-    arguments = parser.parse_args(given)
+    arguments = options(
+        __doc__,
+        "RUNS",
+        "VOICES",
+        speaker="tts-longer",
+        agents="agent-longer",
+        vocoder="ma-lj",
+        name="mohan-agent",
+        license=str,
+    ).parse_args(given)
     acoustic = load_trained(arguments.runs / arguments.speaker)
     trained = arguments.runs / arguments.vocoder
     vocoder = load_trained(trained) if trained.is_dir() else arguments.vocoder

@@ -9,16 +9,12 @@ where they can; each passage has ``--each`` of them in that order.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sayahead_lab.results import options
 from sayahead_lab.scripts import read_texts, strided
 
 
 def main() -> None:
-    parser = options(__doc__, sentences=40, each=8)
-    parser.add_argument("texts", type=Path, help="lines of name|text")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "TEXTS", sentences=40, each=8).parse_args()
     # LJ Speech cuts long sentences at commas: only those that end are taken.
     whole = [text for text in read_texts(arguments.texts) if text.text.rstrip('"')[-1:] in ".!?"]
     chosen = strided(sorted(whole, key=lambda text: text.name), arguments.sentences)

@@ -1,7 +1,7 @@
 """Tables of a scored experiment of pace: the lag with and without keep_up, quality, and where a
 typist's silences come.
 
-    python lab/benchmarks/pace/tables.py out --results lab/benchmarks/results/pace.md
+    python lab/benchmarks/pace/tables.py OUT --results lab/benchmarks/results/pace.md
 
 All on the ideal clock, where computing takes no time. The slope of the lag is taken over the last
 two thirds of each passage's words: before, the lag builds up in any case. Its interval, and that of
@@ -11,7 +11,6 @@ the front end's openers."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from sayahead_lab.eval.experiment.trace import Trace, read_traces
 from sayahead_lab.eval.measures.intervals import ConfidenceInterval, estimate, quotient
 from sayahead_lab.eval.measures.latency import audible_words, stalls_s, word_lags_s
 from sayahead_lab.eval.measures.statistics import regress
-from sayahead_lab.results import Rows, options, table, tell
+from sayahead_lab.results import Rows, load_figures, options, table, tell
 
 PLAIN = "k = 1"
 OPENERS = front_end("en").openers
@@ -92,7 +91,7 @@ def quality_rows(out: Path, about: dict[str, Any]) -> Rows:
     for name in about["conditions"]:
         if not (out / name / "quality.json").is_file():
             continue
-        quality = json.loads((out / name / "quality.json").read_text(encoding="utf-8"))
+        quality = load_figures(out / name / "quality.json")
         row = [name]
         for part in ("summary", "against"):
             value = quality[part].get("distillmos")
@@ -134,13 +133,11 @@ TABLES = {
 
 
 def main() -> None:
-    parser = options(__doc__, "results")
-    parser.add_argument("folder", type=Path, help="the scored experiment")
-    arguments = parser.parse_args()
-    about = read_experiment(arguments.folder)
+    arguments = options(__doc__, "OUT", "results").parse_args()
+    about = read_experiment(arguments.out)
     lines = list[str]()
     for header, rows in TABLES.items():
-        lines += [*table(header, rows(arguments.folder, about)), ""]
+        lines += [*table(header, rows(arguments.out, about)), ""]
     tell(lines[:-1], arguments.results)
 
 

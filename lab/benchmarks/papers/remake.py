@@ -41,14 +41,13 @@ STARTS = ("sayahead ", "python ", "for ", "test ", "SAYAHEAD_")
 
 
 def main() -> int:
-    parser = options(__doc__, out=Path("remade"), count=0, list=False)
+    parser = options(
+        __doc__, out=Path("remade"), count=0, list=False, texts=Path, whisper=Path, results=Path
+    )
     parser.add_argument("paper", choices=USUAL)
     parser.add_argument(
         "experiments", nargs="*", help="their names (default: those that need nothing else)"
     )
-    parser.add_argument("--texts", type=Path, help="LJ Speech's test split, lines of name|text")
-    parser.add_argument("--whisper", type=Path, help="a Whisper model for faster-whisper")
-    parser.add_argument("--results", type=Path, help="where tables go (default: results in --out)")
     arguments = parser.parse_args()
     there = {path.stem: path for path in sorted((BENCHMARKS / arguments.paper).glob("*.toml"))}
     if unknown := [name for name in arguments.experiments if name not in there]:

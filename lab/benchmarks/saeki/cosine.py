@@ -328,9 +328,7 @@ def draw(rows: dict[str, Any], title: str, path: Path) -> None:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = options(__doc__, "out", futures=FUTURES)
-    parser.add_argument("source", type=Path, help="an archive of runs, or a folder of runs")
-    arguments = parser.parse_args(given)
+    arguments = options(__doc__, "SOURCE", "out", futures=FUTURES).parse_args(given)
     torch.set_num_threads(1)
     with opened(arguments.source) as folder:
         made = measured(*of_runs(folder), arguments.futures)

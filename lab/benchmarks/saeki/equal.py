@@ -12,7 +12,6 @@ teacher's own. Writes equal.md and equal.json."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from sayahead_lab.eval.measures.intervals import ConfidenceInterval
-from sayahead_lab.results import Rows, options, publish, table
+from sayahead_lab.results import Rows, load_figures, options, publish, table
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.saved_run import load_trained
 
@@ -107,10 +106,8 @@ def seeds_table(made: dict[str, Any]) -> list[str]:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    parser = options(__doc__, "corpus", "out")
-    parser.add_argument("runs", type=Path, help="a folder of runs")
-    arguments = parser.parse_args(given)
-    cosine = json.loads((arguments.out / "cosine.json").read_text(encoding="utf-8"))["students"]
+    arguments = options(__doc__, "RUNS", "corpus", "out").parse_args(given)
+    cosine = load_figures(arguments.out / "cosine.json")["students"]
     made = figures(arguments.runs, arguments.corpus, cosine)
     publish(arguments.out / "equal", seeds_table(made), made)
 

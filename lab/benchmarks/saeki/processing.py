@@ -70,10 +70,7 @@ def measured(voice: Any, context: ContextPredictor, texts: list[str]) -> dict[st
 
 
 def main() -> None:
-    parser = options(__doc__, "out", count=20)
-    for name in ("voices", "texts", "lm"):
-        parser.add_argument(name, type=Path)
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "VOICES", "TEXTS", "LM", "out", count=20).parse_args()
     texts = texts_at(arguments.texts, arguments.count)
     import torch
 

@@ -15,7 +15,8 @@ attention went and how they ended:
 Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's
 teacher, in whole sentences; not where rows are of several speakers. Of the networks whose logs are
 in ``lab/recipes/saeki/results/free-*`` there are attention and stop on validation windows over the
-training, too, and ``attention.png``. Writes ``segments.md`` and ``failures.json``.
+training, too, and ``attention.png``. Writes ``segments.md`` and ``failures.json``. ``--lm`` is a
+language model, or a file of its futures, where a condition wants one.
 """
 
 from __future__ import annotations
@@ -351,11 +352,7 @@ def draw(rows: list[Row], path: Path) -> None:
 
 
 def main() -> None:
-    parser = options(__doc__, "experiment", "texts", "set", "out", count=0)
-    parser.add_argument(
-        "--lm", help="language model, or a file of its futures, where a condition wants one"
-    )
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "experiment", "texts", "set", "out", count=0, lm=str).parse_args()
     matrix = load_matrix(arguments.experiment, arguments.set)
     texts = texts_at(arguments.texts, arguments.count or matrix.count)
     teacher = TeacherSpec(PRESETS["ma"], "final").open()

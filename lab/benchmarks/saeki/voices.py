@@ -13,7 +13,6 @@ independent."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -21,6 +20,7 @@ from pathlib import Path
 from sayahead.voices import installed_voices
 from sayahead.voices.write import change_voice
 
+from sayahead_lab.results import load_figures
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.publish import opened
 from sayahead_lab.training.loop.saved_run import load_trained
@@ -53,7 +53,7 @@ def of_runs(runs: Path, voices: Path) -> None:
 def make_independent(folder: Path, *, end_mark: bool = True) -> None:
     """Say in a voice's folder, which gives it its name, that its segments know nothing of each
     other."""
-    table = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    table = load_figures(folder / "voice.json")
     table["model"]["acoustic"] |= {"independent": True, "end_mark": end_mark}
     table["name"] = folder.name
     change_voice(folder, table)

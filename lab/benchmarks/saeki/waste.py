@@ -95,9 +95,7 @@ def measured(condition: Condition, texts: list[str], lm: str | None) -> dict[str
 
 
 def main() -> None:
-    parser = options(__doc__, "experiment", "texts", "out")
-    parser.add_argument("--lm", help="futures, or a language model")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "experiment", "texts", "out", lm=str).parse_args()
     matrix = load_matrix(arguments.experiment)
     texts = texts_at(arguments.texts, matrix.count)
     found = {one.name: measured(one, texts, arguments.lm) for one in matrix.conditions}

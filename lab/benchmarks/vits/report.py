@@ -90,9 +90,7 @@ def figures(one: dict[str, Values], base: dict[str, Values]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = options(__doc__, "results")
-    parser.add_argument("out", type=Path, nargs="+", help="folders of scored experiments")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, "OUT...", "results").parse_args()
     about = read_experiment(arguments.out[0])
     columns = dict[str, dict[str, Values]]()
     for name in about["conditions"]:

@@ -139,10 +139,9 @@ def measure(
 
 
 def main() -> None:
-    parser = options(__doc__, "texts", "results", count=16, tries=3)
-    parser.add_argument("voice", help="a voice's name or folder")
-    parser.add_argument("--graph", type=Path, help="the .onnx that the voice was added from")
-    arguments = parser.parse_args()
+    arguments = options(
+        __doc__, "VOICE", "texts", "results", count=16, tries=3, graph=Path
+    ).parse_args()
     texts = texts_at(arguments.texts, arguments.count)
     voice = load_voice(arguments.voice)
     ways: dict[str, Callable[[str], Spoken]] = {

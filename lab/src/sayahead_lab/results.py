@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,25 +36,51 @@ COMMON: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 """Options that mean the same in every measurement, by name."""
 
 
+COUNTS = {"...": "+", "]": "?"}
+"""How many there are of an argument, by the end of its name: "FILES...", "[FILE]"."""
+
+
 def options(about: str | None, *common: str, **defaults: Any) -> argparse.ArgumentParser:
     """A parser that shows a script's docstring, with those of the ``COMMON`` options that it has.
 
-    Further options are named with their defaults, which tell their types; False makes a switch.
+    A name in capitals is an argument, a path: "FILE", "FILES..." or "[FILE]". Further options are
+    named with their defaults, which tell their types. A type alone is an option without a default,
+    one in a list may be repeated, a tuple takes
+    several values, False makes a switch, and ``...`` a path that has to be given.
     """
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     for name in common:
-        flags, settings = COMMON[name]
+        flags, settings = COMMON.get(name) or argument(name)
         parser.add_argument(*flags, **settings)
     for name, default in defaults.items():
-        flag = f"--{name.replace('_', '-')}"
-        if default is False:
-            parser.add_argument(flag, action="store_true")
-        else:
-            shown = f"(default: {default})"
-            parser.add_argument(flag, type=type(default), default=default, help=shown)
+        parser.add_argument(f"--{name.replace('_', '-')}", **settings_of(default))
     return parser
+
+
+def argument(name: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """A positional argument by its name in capitals; KeyError for another name."""
+    if not name.isupper():
+        raise KeyError(name)
+    bare = name.strip("[].")
+    count = next((count for end, count in COUNTS.items() if name.endswith(end)), None)
+    return (bare.lower(),), {"type": Path, "metavar": bare, "nargs": count}
+
+
+def settings_of(default: Any) -> dict[str, Any]:
+    """What argparse is told of an option with such a default."""
+    if default is ...:
+        return {"type": Path, "required": True}
+    if default is False:
+        return {"action": "store_true"}
+    if isinstance(default, list):
+        return {"type": default[0], "action": "append", "default": []}
+    if isinstance(default, tuple):
+        return {"type": type(default[0]), "nargs": "+", "default": default}
+    if isinstance(default, type):
+        return {"type": default}
+    return {"type": type(default), "default": default, "help": f"(default: {default})"}
 
 
 Rows = list[list[str]]
@@ -69,6 +96,15 @@ def table(heading: str, rows: Iterable[Sequence[str]], *, words: int = 1) -> lis
     heads = heading.split("|")
     rule = ["---"] * words + ["---:"] * (len(heads) - words)
     return [f"| {' | '.join(cells)} |" for cells in (heads, rule, *rows)]
+
+
+def read_table_rows(text: str, number: int = 0) -> Rows:
+    """The cells of one of the tables in a text; its heading and the line below it are rows."""
+    found = re.findall(r"(?:^\|.*\n?)+", text, flags=re.MULTILINE)[number]
+    return [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in found.strip().splitlines()
+    ]
 
 
 def tell(lines: Sequence[str], results: Path | None) -> None:
@@ -102,9 +138,14 @@ def publish(results: Path | None, lines: Sequence[str], figures: object) -> None
         keep_figures(figures, results.with_suffix(".json"))
 
 
+def load_figures(path: Path) -> Any:
+    """The figures of a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def kept(results: Path | None) -> dict[str, Any]:
     """The figures that a file has from an earlier run; none where there is no file."""
     if results is None or not results.is_file():
         return {}
-    figures: dict[str, Any] = json.loads(results.read_text(encoding="utf-8"))
+    figures: dict[str, Any] = load_figures(results)
     return figures

@@ -20,6 +20,8 @@ import numpy as np
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
+from sayahead_lab.eval.measures.word_errors import Errors, word_errors
+
 RATE = 16000
 """Samples per second of the listeners' input."""
 WHISPER = "SAYAHEAD_WHISPER"
@@ -109,6 +111,17 @@ def load_normalizer(language: str = "en") -> Callable[[str], str]:
         EnglishTextNormalizer() if language == "en" else BasicTextNormalizer()
     )
     return normalize
+
+
+def load_word_counter(
+    folder: str | Path | None, language: str = "en"
+) -> Callable[[str, Floats, int], Errors]:
+    """Counts the words of a text that Whisper mistakes in samples (S,) at a rate."""
+    transcribe = load_whisper(folder, threads=1, language=language)
+    normalize = load_normalizer(language)
+    return lambda text, samples, rate: word_errors(
+        normalize(text), normalize(transcribe(at_16khz(samples, rate)))
+    )
 
 
 def load_distillmos() -> Rater:
