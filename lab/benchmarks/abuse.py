@@ -1,7 +1,7 @@
 """What others notice of one client that takes what it can get: their first sound, /health, and the
 server's memory.
 
-    python lab/benchmarks/abuse.py --json lab/benchmarks/results/server/abuse.json
+    python lab/benchmarks/abuse.py --results lab/benchmarks/results/server/abuse.md
 
 Each attack of ``attacks.py`` (``--only storm`` for those whose names begin so) has a server of its
 own, with default limits, and comes from another address than the others, who are one conversation
@@ -163,7 +163,7 @@ def measure(name: str, seconds: float, *arguments: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure, and write a file."""
-    parser = options(__doc__, "json", seconds=10.0, only=("",))
+    parser = options(__doc__, "results", seconds=10.0, only=("",))
     parser.add_argument("--attack", nargs=5, help=argparse.SUPPRESS)
     arguments, rest = parser.parse_known_args()
     if arguments.attack:
@@ -172,13 +172,13 @@ def main() -> None:
         os.nice(19)
         print("begun", flush=True)
         pour(name, Target(host, *map(int, ports)))
-    found = {row["attack"]: row for row in kept(arguments.json).get("rows", [])}
+    found = {row["attack"]: row for row in kept(arguments.results).get("rows", [])}
     for name in ATTACKS:
         if name.startswith(tuple(arguments.only)):
             found[name] = measure(name, arguments.seconds, *rest)
             rows = [found[name] for name in ATTACKS if name in found]
             lines = table(HEADING, [[str(row[column]) for column in COLUMNS] for row in rows])
-            publish(arguments.json, lines, {"cores": cores(), "rows": rows})
+            publish(arguments.results, lines, {"cores": cores(), "rows": rows})
 
 
 if __name__ == "__main__":

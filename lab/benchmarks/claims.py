@@ -53,8 +53,10 @@ class Need:
     """Said behind "no test" where it is not met."""
     file: str = ""
     """A results file whose value is asked."""
+    table: str = ""
+    """The table in it, of a report's."""
     at: tuple[str, ...] = ()
-    """Keys that lead to the value in JSON; row and column in CSV."""
+    """Keys that lead to the value in JSON; row and column in a table."""
     at_least: float = float("-inf")
     """Least value."""
     at_most: float = float("inf")
@@ -87,6 +89,8 @@ class Claim:
     """Rows of the file, the first of which is judged."""
     column: str = ""
     """Column of the file."""
+    table: str = ""
+    """The table in it, of a report's."""
     limit: float = 0.0
     """The rule's number."""
     form: str = "{}"
@@ -122,9 +126,9 @@ def loaded(name: str) -> Any:
     return load_figures(RESULTS / name)
 
 
-def cell(file: str, condition: str, column: str) -> ConfidenceInterval:
+def cell(of: Claim | Need, condition: str, column: str) -> ConfidenceInterval:
     """A column of a report's table with its interval; the value thrice where it has none."""
-    row = read_csv(RESULTS / file)[condition]
+    row = read_csv(RESULTS / of.file, of.table)[condition]
     value, low, high = (
         float(row.get(column + end) or row[column]) for end in ("", " low", " high")
     )
@@ -173,14 +177,14 @@ def per_speaker(names: Sequence[str]) -> tuple[int, str]:
 
 def report_cell(claim: Claim) -> Found:
     """A column of a report's table."""
-    one = cell(claim.file, claim.rows[0], claim.column)
+    one = cell(claim, claim.rows[0], claim.column)
     return Found(one, [f"{one:+.2f}"])
 
 
 def repair(claim: Claim) -> Found:
     """A difference to the second row in a report, and what the second row has by itself."""
-    failing = cell(claim.file, claim.rows[1], claim.column)
-    one = cell(claim.file, claim.rows[0], f"{claim.column}: difference")
+    failing = cell(claim, claim.rows[1], claim.column)
+    one = cell(claim, claim.rows[0], f"{claim.column}: difference")
     return Found(one, [f"{failing.value:.2f}", f"{one:+.2f}"], {"reference": failing.value})
 
 
@@ -258,20 +262,20 @@ def slope(claim: Claim) -> Found:
     sentences."""
     row, whole = claim.rows
     column, size = claim.column.split("; ")
-    one, other = (cell(claim.file, name, f"O(1): {column}, ms a word") for name in (row, whole))
-    return Found(one, [cell(claim.file, row, size).value, f"{one:+.2f}", f"{other:+.2f}"])
+    one, other = (cell(claim, name, f"O(1): {column}, ms a word") for name in (row, whole))
+    return Found(one, [cell(claim, row, size).value, f"{one:+.2f}", f"{other:+.2f}"])
 
 
 def least(claim: Claim) -> Found:
     """The least of a column over rows."""
-    value = min(cell(claim.file, row, claim.column).value for row in claim.rows)
+    value = min(cell(claim, row, claim.column).value for row in claim.rows)
     return Found(ConfidenceInterval(value, value, value), [f"{value:.2f}"])
 
 
 def most(claim: Claim) -> Found:
     """The greatest of columns over rows; the least beside it."""
     found = [
-        cell(claim.file, row, f"{place} chunk: {claim.column}").value
+        cell(claim, row, f"{place} chunk: {claim.column}").value
         for row in claim.rows
         for place in ("first", "second", "third", "last but one", "last")
     ]
@@ -283,7 +287,7 @@ def most(claim: Claim) -> Found:
 
 def alike_in(claim: Claim) -> Found:
     """A row's figure beside that of a second one, and of a third, the control."""
-    one, other, control = (cell(claim.file, row, claim.column) for row in claim.rows)
+    one, other, control = (cell(claim, row, claim.column) for row in claim.rows)
     return Found(
         one,
         [f"{each.value:.2f}" for each in (one, other, control)],
@@ -500,11 +504,7 @@ def met(need: Need) -> bool:
     """Whether an experiment could fail, as far as a need says."""
     if need.experiment:
         return as_measured(need)
-    value = (
-        cell(need.file, *need.at).value
-        if need.file.endswith(".csv")
-        else within(loaded(need.file), need.at)
-    )
+    value = cell(need, *need.at).value if need.table else within(loaded(need.file), need.at)
     return need.at_least <= value <= need.at_most
 
 

@@ -27,7 +27,7 @@ from sayahead.config import from_mapping
 
 from sayahead_lab.eval.measures.intervals import ConfidenceInterval
 from sayahead_lab.eval.report.tables import read_csv
-from sayahead_lab.results import Rows, options, read_table_rows, table
+from sayahead_lab.results import Rows, load_figures, load_text, options, read_table_rows, table
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "lab" / "benchmarks" / "results"
@@ -52,7 +52,7 @@ class Number(float):
 
 
 def load(name: str) -> Any:
-    return json.loads((RESULTS / name).read_text(encoding="utf-8"), parse_float=Number)
+    return load_figures(RESULTS / name, parse_float=Number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Table:
     chosen."""
 
     def __call__(self) -> str:
-        text = (RESULTS / self.file).read_text(encoding="utf-8").strip()
+        text = load_text(RESULTS / self.file)
         if not self.rows and not self.columns and self.number is None:
             return text
         heading, rule, *lines = read_table_rows(text, self.number or 0)
@@ -88,12 +88,12 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A table of conditions from the CSV files of an evaluation's report."""
+    """A table of conditions from the tables of an evaluation's report."""
 
     folder: str
     """The report, among the results."""
     figures: tuple[tuple[Any, ...], ...]
-    """Columns: heading, CSV file, its column, and decimal places (2). A column with further ones
+    """Columns: heading, table, its column, and decimal places (2). A column with further ones
     named " low" and " high" has a 95 % interval."""
     rows: dict[str, str] = field(default_factory=dict)
     """Label to the condition's name; none: all conditions under their own names."""
@@ -111,13 +111,13 @@ class Report:
             )
         return "\n".join(table("|".join(["", *headings]), lines))
 
-    def cell(self, name: str, file: str, column: str, digits: int = 2) -> str:
+    def cell(self, name: str, table: str, column: str, digits: int = 2) -> str:
         """A condition's figure with its interval; a dash where the report has none."""
-        rows = read_table(self.folder, file)
+        rows = read_table(self.folder, table)
         if name not in rows or column not in rows[name]:
             what = f"column {column!r}" if name in rows else f"condition {name!r}"
             sys.exit(
-                f"{RESULTS / self.folder / file} has no {what}: measure it, or change what"
+                f"{RESULTS / self.folder} has no {what} in {table}: measure it, or change what"
                 " figures.toml asks."
             )
         parts = [rows[name].get(column + part, "") for part in ("", " low", " high")]
@@ -126,20 +126,18 @@ class Report:
         return f"{ConfidenceInterval(*(float(part or 'nan') for part in parts)):.{digits}f}"
 
 
-def read_table(folder: str, file: str) -> dict[str, dict[str, str]]:
-    """A report's CSV file by condition."""
-    path = RESULTS / folder / file
+def read_table(folder: str, table: str) -> dict[str, dict[str, str]]:
+    """A table of a report by condition."""
+    path = RESULTS / folder / "tables.csv"
     if not path.is_file():
         sys.exit(f"{path} is missing: write the report anew with sayahead eval report.")
-    return read_csv(path)
+    return read_csv(path, table)
 
 
 def numbers(table: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Number]]:
     """A report's figures by condition and column."""
     return {
-        name: {
-            column: Number(cell) for column, cell in row.items() if cell and column != "condition"
-        }
+        name: {column: Number(cell) for column, cell in row.items() if cell}
         for name, row in table.items()
     }
 
@@ -150,19 +148,19 @@ def results() -> dict[str, Any]:
     server = load("server/threads.json")
     largest = next(row for row in server["rounds"] if row["sessions"] == server["largest"])
     kokoro = load("kokoro_bench.json")
-    rows = read_table_rows((RESULTS / "server" / "memory.md").read_text(encoding="utf-8"))[2:]
+    memory = load("server/memory.md")["rows"]
     return {
         "bench": load("bench.json"),
         "kokoro": kokoro,
         "kokoro_slower": kokoro["rtf"]["streamed"] / kokoro["rtf"]["oneshot"],
-        "quality": numbers(read_table("context", "quality.csv")),
-        "latency": numbers(read_table("context", "latency-1.csv")),
-        "token": load("first_token.json")["rows"],
+        "quality": numbers(read_table("context", "quality")),
+        "latency": numbers(read_table("context", "latency-1")),
+        "token": load("first_token.md")["rows"],
         "server": server["machine"],
         "largest": largest,
         "a_core": largest["sessions"] / server["machine"]["cores"],
-        "idle_mb": Number(rows[0][1]),
-        "session_mb": Number(rows[-2][3]),
+        "idle_mb": memory[0]["rss_mb"],
+        "session_mb": memory[-2]["session_mb"],
         "overload": load("server/overload.json"),
     }
 

@@ -1,7 +1,7 @@
 """First token to speech, core hours and memory, as Picovoice's public benchmark of streaming
 synthesis defines them.
 
-    python lab/benchmarks/first_token.py --json lab/benchmarks/results/first_token.json
+    python lab/benchmarks/first_token.py --results lab/benchmarks/results/first_token.md
 
 A language model's answer arrives token by token at 62 tokens a second; the clock runs from its
 first token to the first sound, here to the first sample above -50 dBFS. Core hours are processor
@@ -130,7 +130,7 @@ def lines_of(data: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     """Measure, and write the figures."""
-    arguments = options(__doc__, "json", per_s=62.0, hold=0).parse_args()
+    arguments = options(__doc__, "results", per_s=62.0, hold=0).parse_args()
     if arguments.hold:
         hold(arguments.hold)
         return
@@ -146,7 +146,7 @@ def main() -> None:
         "rows": rows,
         "memory": [(words, held(words)) for words in LENGTHS],
     }
-    publish(arguments.json, lines_of(data), data)
+    publish(arguments.results, lines_of(data), data)
 
 
 if __name__ == "__main__":

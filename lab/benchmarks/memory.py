@@ -1,6 +1,6 @@
 """How much memory a server takes for each session that is open and in the middle of a sentence.
 
-    python lab/benchmarks/memory.py --json lab/benchmarks/results/server/memory.json
+    python lab/benchmarks/memory.py --results lab/benchmarks/results/server/memory.md
 
 Each session has a socket of its own and a sentence without end: first enough words to fill what the
 voice remembers of a sentence, and once these have been heard one every four seconds. Memory is the
@@ -119,7 +119,7 @@ async def warm(version: Version) -> None:
 
 def main() -> None:
     """Measure, and write a file."""
-    arguments = options(__doc__, "json", sessions=(1, 10, 50, 100)).parse_args()
+    arguments = options(__doc__, "results", sessions=(1, 10, 50, 100)).parse_args()
     version = started("now", SOURCE, "--set", f"limits.sessions={max(arguments.sessions)}")
     try:
         asyncio.run(warm(version))
@@ -127,7 +127,7 @@ def main() -> None:
     finally:
         version.stop()
     cells = [["" if value is None else str(value) for value in row.values()] for row in rows]
-    publish(arguments.json, table(HEADING, cells, words=0), {"cores": cores(), "rows": rows})
+    publish(arguments.results, table(HEADING, cells, words=0), {"cores": cores(), "rows": rows})
 
 
 if __name__ == "__main__":

@@ -415,8 +415,9 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 load = round(os.getloadavg()[0], 1)
                 about = {"admitted while late by, s": asked.late, "load": load}
-                figures[name] = run(Path(folder)) | about
-            print(name, json.dumps(figures[name], indent=1), flush=True)
+                found = run(Path(folder)) | about
+            figures[name + ", by ear" * ("by ear" in found)] = found
+            print(name, json.dumps(found, indent=1), flush=True)
     keep_figures(figures, asked.json)
 
 

@@ -1,7 +1,8 @@
 """When the first sound is heard in Chromium and Firefox: by `<audio>` in each container, and by the
 module for agents.
 
-    python lab/benchmarks/page_sound.py [--out lab/benchmarks/results/page_sound.json]
+    python lab/benchmarks/page_sound.py [--out lab/benchmarks/results/page_sound.json] \
+        [--machine busy]
 
 `live` is an answer that is spoken while it is sent, `whole` the same bytes at once: what is left is
 the container's and the browser's. Times are seconds from the request (or, for the module, from
@@ -33,7 +34,7 @@ from support.firefox import firefox
 from support.player_page import INDEX, PLACE, agent
 from support.servers import Running, serving
 
-from sayahead_lab.results import keep_figures, options
+from sayahead_lab.results import keep_figures, kept, options
 
 TEXT = (
     "The museum opens at half past nine, and tickets cost twelve euros. Children under six are free"
@@ -185,11 +186,12 @@ def measure(browsers: Sequence[str], count: int) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure, and write the rows."""
-    parser = options(__doc__, count=9, out=Path("lab/benchmarks/results/page_sound.json"))
+    out = Path("lab/benchmarks/results/page_sound.json")
+    parser = options(__doc__, count=9, out=out, machine="quiet")
     parser.add_argument("--browsers", nargs="+", choices=BROWSERS, default=list(BROWSERS))
     args = parser.parse_args()
     rows = measure(args.browsers, args.count)
-    keep_figures(rows, args.out)
+    keep_figures(kept(args.out) | {args.machine: rows}, args.out)
 
 
 if __name__ == "__main__":

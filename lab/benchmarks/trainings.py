@@ -13,7 +13,7 @@ taken together over trainings, of which a row may have fewer than what it is com
 differences are paired by training and by sentence. In brackets are 95 % bootstrap intervals, which
 draw speakers, then seeds of each, then sentences. Fewer than four speakers say nothing of others,
 and the table says so. What was not scored has no line. Writes trainings.md, each.md,
-trainings.json, and scores.jsonl.gz with what was counted in each sentence.
+and scores.jsonl.gz with what was counted in each sentence.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def main(given: Sequence[str] | None = None) -> None:
         for title, _, file in (one.partition("=") for one in arguments.segments)
     }
     whole, each, figures = tables(measures, arguments.against)
-    publish(arguments.out / "trainings", whole, figures)
+    publish(arguments.out / "trainings.md", whole, figures)
     keep(each, arguments.out / "each.md")
     keep_sums(arguments.out / SCORES, measures)
 

@@ -156,7 +156,7 @@ def listened(sound: Floats, language: str, whisper: Path, notes: Path) -> tuple[
     if not notes.is_file():
         heard = at_16khz(sound, RATE)
         keep_figures([recognizer(whisper, language)(heard), opinion()(heard)], notes)
-    text, rating = json.loads(notes.read_text(encoding="utf-8"))
+    text, rating = load_figures(notes)
     return text, rating
 
 

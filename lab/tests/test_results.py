@@ -27,6 +27,19 @@ def test_options_are_common_or_named_with_their_defaults(
     assert "(default: 20)" in parser.format_help()
 
 
+def test_arguments_are_named_in_capitals_and_types_are_options_without_defaults() -> None:
+    kinds = {"runs": ..., "row": [str], "levels": (1, 2), "sounds": Path}
+    parser = results.options(None, "FOLDER", "FILES...", "[OUT]", **kinds)
+    given = parser.parse_args("a b c --runs r --row x --row y --levels 3 4".split())
+    assert (given.folder, given.files, given.out) == (Path("a"), [Path("b"), Path("c")], None)
+    assert (given.runs, given.row, given.sounds) == (Path("r"), ["x", "y"], None)
+    assert given.levels == [3, 4]
+    with pytest.raises(SystemExit):
+        parser.parse_args(["a", "b"])
+    with pytest.raises(KeyError, match="txets"):
+        results.options(None, "txets")
+
+
 def test_columns_of_figures_are_on_the_right() -> None:
     assert results.table("a|b|c", [["x", "y", "1"]], words=2) == [
         "| a | b | c |",
@@ -45,11 +58,13 @@ def test_a_table_is_told_and_kept_in_a_folder_that_is_made(
     assert capsys.readouterr().out == "| a |\n"
 
 
-def test_figures_lie_beside_their_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "new" / "all.json"
+def test_figures_lie_below_their_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "new" / "all.md"
     assert results.kept(path) == {}
     results.publish(path, ["| a |"], {"a": 1})
-    assert capsys.readouterr().out == path.with_suffix(".md").read_text() == "| a |\n"
+    assert capsys.readouterr().out == "| a |\n"
+    assert path.read_text().startswith("| a |\n\n```json\n{")
+    assert results.load_text(path) == "| a |"
     assert results.kept(path) == {"a": 1}
     results.publish(None, ["| b |"], {"b": 1})
     assert results.kept(path) == {"a": 1}

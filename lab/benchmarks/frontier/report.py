@@ -173,7 +173,7 @@ def picture(clock: str, rows: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
-    """Write ``frontier.md``, ``frontier.json`` and a picture a clock."""
+    """Write ``frontier.md`` and a picture a clock."""
     data = dict[str, Any]()
     lines = list[str]()
     for number, clock in enumerate(CLOCKS, start=1):
@@ -183,7 +183,7 @@ def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
         data[clock] = [summary(point, fixed, others) for point in points]
         lines += lines_of(clock, data[clock])
         picture(clock, data[clock], results / f"frontier-{number}.png")
-    publish(results / "frontier", lines[:-1], data)
+    publish(results / "frontier.md", lines[:-1], data)
 
 
 def main() -> None:

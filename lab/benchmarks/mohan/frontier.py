@@ -2,12 +2,14 @@
 5.4): the frontier.
 
     python lab/benchmarks/mohan/frontier.py SCORED --proportion PROPORTION.json -o DIR
+    python lab/benchmarks/mohan/frontier.py -o DIR
 
 Reads the scored folder of quality.toml and proportion.json. A row of agents takes the errors, words
 and opinions of all its seeds together; differences are paired by sentence. In brackets are 95 %
 bootstrap intervals over seeds and sentences. How far seeds lie apart is told beside: lowest and
-highest of them. Writes frontier.md, frontier.json, and scores.jsonl.gz with the errors and opinions
-of each sentence."""
+highest of them. Writes frontier.md, and scores.jsonl.gz with the errors and opinions
+of each sentence. Without SCORED, draws Fig. 3 and 4 of the frontier.md that is in DIR: wer.png and
+opinion.png."""
 
 from __future__ import annotations
 
@@ -27,11 +29,18 @@ from sayahead_lab.eval.measures.intervals import (
     estimate_trained,
     quotient,
 )
+from sayahead_lab.eval.report.drawing import MUTED, SMALL, Point, canvas, labelled, save
 from sayahead_lab.eval.report.scores import SCORES, write_lines
+from sayahead_lab.eval.report.tables import read_csv
 from sayahead_lab.results import Rows, load_figures, options, publish, table
 
 AGAINST = ("wait-3-steps", "wait-2-steps")
 """Rules that agents are compared with, unless others are named."""
+QUALITY = Path(__file__).parents[1] / "results/ma/quality/tables.csv"
+DRAWN = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
+TRUTHS = ("ground truth", "ground truth mel")
+"""Rows of the experiment of Ma et al.: the same speaker and vocoder, but 100 sentences, which their
+names say."""
 Group = Mapping[str, Sequence[Row]]
 """Rows of each seed; of a rule, or of the teacher, of itself alone."""
 
@@ -137,12 +146,51 @@ def heading(measures: Iterable[str], rules: Sequence[str]) -> str:
     return "policy|seeds|d_T" + "".join(f"|{one}{own.get(one, '')}{less}" for one in measures)
 
 
+def points(figures: Mapping[str, Any], measure: str) -> dict[str, list[Point]]:
+    """A point a rule, and one for the agents of a unit, over all seeds."""
+    made: dict[str, list[Point]] = {"benchmarks": [], "agents": []}
+    for name, row in figures.items():
+        area = float(np.mean(list(row["d_T"].values())))
+        label = name.removeprefix("agents, ")
+        ends = (row[measure][end] for end in ("value", "low", "high"))
+        made["benchmarks" if label == name else "agents"].append(Point(label, area, *ends))
+    return made
+
+
+def draw(figures: Mapping[str, Any], out: Path) -> None:
+    """Fig. 3 and 4: word errors and opinion over d_T."""
+    true = read_csv(QUALITY, "quality")
+    for name, (measure, title) in DRAWN.items():
+        drawn, axes = canvas(
+            f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", measure
+        )
+        for number, truth in enumerate(TRUTHS):
+            height = float(true[truth][measure])
+            axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
+            axes.annotate(
+                f"{truth} (100 sentences)",
+                (0.02 + 0.35 * number, height),
+                (0, 3),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                fontsize=SMALL,
+                color=MUTED,
+            )
+        labelled(axes, points(figures, measure), apart=["agents"])
+        save(drawn, out / name)
+
+
 def main(given: Sequence[str] | None = None) -> None:
-    arguments = options(__doc__, "SCORED", "out", proportion=..., against=[str]).parse_args(given)
+    arguments = options(__doc__, "[SCORED]", "out", proportion=Path, against=[str]).parse_args(
+        given
+    )
+    if arguments.scored is None:
+        draw(load_figures(arguments.out / "frontier.md"), arguments.out)
+        return
     areas = load_figures(arguments.proportion)["rows"]
     rules = arguments.against or AGAINST
     lines, figures = compared(arguments.scored, areas, rules)
-    publish(arguments.out / "frontier", lines, figures)
+    publish(arguments.out / "frontier.md", lines, figures)
     write_lines(arguments.out / SCORES, scores(arguments.scored))
 
 

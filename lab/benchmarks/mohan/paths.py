@@ -5,8 +5,8 @@ learning, d_T and errors.
         runs/agent-longer-1 -o lab/benchmarks/results/mohan
 
 Reads runs, or published ones beside that of their speaker (``sayahead train publish --unpack``);
-the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,
-environment.json and environment.md; of French also liaisons.md and liaisons.json: how far policies
+the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png
+and environment.md; of French also liaisons.md: how far policies
 have read at the ends of words and before apostrophes."""
 
 from __future__ import annotations
@@ -364,9 +364,9 @@ def main(given: Sequence[str] | None = None) -> None:
             }
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
     if tied:
-        publish(arguments.out / "liaisons", joint_table(tied), tied)
+        publish(arguments.out / "liaisons.md", joint_table(tied), tied)
     rewards(arguments.agent, arguments.out / "rewards.png")
-    publish(arguments.out / "environment", comparison(rows), rows)
+    publish(arguments.out / "environment.md", comparison(rows), rows)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ papers report at N = 1?
 Segments of N = 1, 2 and 3 words in every row of an experiment, and the share of them in which
 attention or stop fail as ``segments.py`` counts it. "Our proposed method often outputs
 unintelligible speech with N = 1" (a, III-A): an experiment in which nothing fails there cannot tell
-what repairs it. Writes control.md and control.json. """
+what repairs it. Writes control.md. """
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def main() -> None:
         }
         for name, own in sums.items()
     }
-    publish(arguments.out / "control", lines, shares)
+    publish(arguments.out / "control.md", lines, shares)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ by default from ``lab/benchmarks/results/saeki/futures``, each made by
 So neither a corpus nor a language model is needed. A prefix of n words is measured at time step
 ceil(n / 2) - 1, where its last two words are spoken. A language model that ends a sentence too
 early has less future to show: its row is compared with as many random words, with an end where it
-has one. Writes cosine.json, cosine.md, pseudo-NETWORK.png and student.png.
+has one. Writes cosine.md, pseudo-NETWORK.png and student.png.
 """
 
 from __future__ import annotations
@@ -332,7 +332,7 @@ def main(given: Sequence[str] | None = None) -> None:
     torch.set_num_threads(1)
     with opened(arguments.source) as folder:
         made = measured(*of_runs(folder), arguments.futures)
-    publish(arguments.out / "cosine", tables(made), made)
+    publish(arguments.out / "cosine.md", tables(made), made)
     for name, rows in made["networks"].items():
         draw(
             rows,

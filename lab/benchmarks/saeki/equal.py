@@ -4,11 +4,11 @@
     python lab/benchmarks/saeki/equal.py runs --corpus CORPUS -o lab/benchmarks/results/saeki/equal
 
 RUNS is a folder with the teacher (guided-small), vectors, futures and runs student-NAME-sSEED, as
-the head of ``lab/recipes/saeki/student-medium-lambda-50.toml`` makes them. Reads cosine.json in the
+the head of ``lab/recipes/saeki/student-medium-lambda-50.toml`` makes them. Reads cosine.md in the
 folder of results, which ``cosine.py`` writes of the same runs: how near embeddings of test prefixes
 come to the teacher's. Measures besides, on the corpus's validation prefixes, the error of the
 frames that the teacher's network speaks under each embedding (``target``, Eq. 9), and under the
-teacher's own. Writes equal.md and equal.json."""
+teacher's own. Writes equal.md."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ def seeds_table(made: dict[str, Any]) -> list[str]:
 
 def main(given: Sequence[str] | None = None) -> None:
     arguments = options(__doc__, "RUNS", "corpus", "out").parse_args(given)
-    cosine = load_figures(arguments.out / "cosine.json")["students"]
+    cosine = load_figures(arguments.out / "cosine.md")["students"]
     made = figures(arguments.runs, arguments.corpus, cosine)
-    publish(arguments.out / "equal", seeds_table(made), made)
+    publish(arguments.out / "equal.md", seeds_table(made), made)
 
 
 if __name__ == "__main__":

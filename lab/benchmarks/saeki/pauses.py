@@ -9,7 +9,7 @@ corpus may lack.
 
 Corpora of the same 32 texts, LJ001-0001 to 0032. A gap is the time between the end of a word's last
 sounding phoneme and the begin of the next one's first, spaces and marks included, within a
-sentence. Beside it the deviation of pitch in voiced frames. Writes pauses.md and pauses.json.
+sentence. Beside it the deviation of pitch in voiced frames. Writes pauses.md.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
         for name, own in found.items()
     ]
     lines = table("|".join(("speaker", *next(iter(found.values())))), rows)
-    publish(arguments.out / "pauses", lines, {"corpora": found})
+    publish(arguments.out / "pauses.md", lines, {"corpora": found})
 
 
 if __name__ == "__main__":

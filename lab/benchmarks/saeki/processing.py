@@ -2,7 +2,7 @@
 context.
 
     python lab/benchmarks/saeki/processing.py voices test.csv LM -o \
-        lab/benchmarks/results/saeki/processing.json
+        lab/benchmarks/results/saeki/processing.md
 
 The voices are those of ``voices.py``; without saeki-base, saeki-lj speaks without context instead.
 Processor time of this process, one thread: other work on the machine does not count."""

@@ -6,7 +6,7 @@
 
 A guess is right where its first word is the next one, case and marks aside. Every step renders
 the words to speak and what is expected behind them; all of the latter is rendered again. Writes
-``waste.md`` and ``waste.json``.
+``waste.md``.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def main() -> None:
     ]
     values = {name: {key: one.value for key, one in row.items()} for name, row in found.items()}
     lines = table(f"{len(texts)} sentences|{RIGHT}|{AGAIN}", rows)
-    publish(arguments.out / "waste", lines, values)
+    publish(arguments.out / "waste.md", lines, values)
 
 
 if __name__ == "__main__":

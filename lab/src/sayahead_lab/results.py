@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,9 @@ def settings_of(default: Any) -> dict[str, Any]:
 
 Rows = list[list[str]]
 """The cells of a table."""
+FIGURES = "```json"
+FENCE = "```"
+"""What is around the figures of a file of Markdown."""
 
 
 def table(heading: str, rows: Iterable[Sequence[str]], *, words: int = 1) -> list[str]:
@@ -131,16 +134,22 @@ def keep_figures(figures: object, results: Path | None) -> None:
 
 
 def publish(results: Path | None, lines: Sequence[str], figures: object) -> None:
-    """Print lines; write them beside the figures, FILE.md and FILE.json, if ``results`` is FILE."""
+    """Print lines; write them into ``results``, if that is a file, with the figures below them."""
     print("\n".join(lines))
-    if results is not None:
-        keep(lines, results.with_suffix(".md"))
-        keep_figures(figures, results.with_suffix(".json"))
+    keep([*lines, "", FIGURES, json.dumps(figures, indent=1), FENCE], results)
 
 
-def load_figures(path: Path) -> Any:
-    """The figures of a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8"))
+def load_figures(path: Path, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """The figures of a file: of JSON, or of Markdown with JSON at its end."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        text = text.partition(f"\n{FIGURES}\n")[2].removesuffix(f"{FENCE}\n")
+    return json.loads(text, parse_float=parse_float)
+
+
+def load_text(path: Path) -> str:
+    """What a file of Markdown says above its figures."""
+    return path.read_text(encoding="utf-8").partition(f"\n{FIGURES}\n")[0].strip()
 
 
 def kept(results: Path | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sayahead_lab.eval.report.scores import SCORES, read_lines
+from sayahead_lab.results import load_figures, load_text
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "mohan"
 NAMES = [
@@ -65,7 +66,7 @@ def test_seeds_of_a_unit_are_one_row_and_differ_from_rules_by_sentence(
 ) -> None:
     out = experiment(tmp_path / "out")
     script.main([str(out), "--proportion", str(out / "proportion.json"), "-o", str(tmp_path)])
-    made = json.loads((tmp_path / "frontier.json").read_text())
+    made = load_figures(tmp_path / "frontier.md")
     assert list(made) == ["ground truth", "wait-2-steps", "wait-3-steps", "agents, 30 nats"]
     agents = made["agents, 30 nats"]
     # Six of sixty words, where wait-3 has six of thirty and wait-2 one.
@@ -79,7 +80,7 @@ def test_seeds_of_a_unit_are_one_row_and_differ_from_rules_by_sentence(
     assert high >= 0.0
     assert {line["row"] for line in read_lines(tmp_path / SCORES)} == set(NAMES)
     assert agents["d_T"] == {"agent, 30 nats, seed 0": 0.7, "agent, 30 nats, seed 1": 0.8}
-    table = (tmp_path / "frontier.md").read_text().splitlines()
+    table = load_text(tmp_path / "frontier.md").splitlines()
     assert table[-1].startswith("| agents, 30 nats | 2 | 0.750 (0.700 to 0.800) | 10.00 (")
     assert table[2].startswith("| ground truth | 1 | – | 0.00 (")
     assert table[3].startswith("| wait-2-steps | 1 | 0.500 | 3.33 (")
@@ -93,7 +94,7 @@ def test_words_alone_are_a_frontier_where_nobody_rated(script: Any, tmp_path: Pa
         rows = [{**row, "distillmos": None} for row in data["rows"]]
         path.write_text(json.dumps({**data, "rows": rows}))
     script.main([str(out), "--proportion", str(out / "proportion.json"), "-o", str(tmp_path)])
-    made = json.loads((tmp_path / "frontier.json").read_text())
+    made = load_figures(tmp_path / "frontier.md")
     assert set(made["wait-2-steps"]) == {"d_T", "WER, %"}
     assert "DistillMOS" not in (tmp_path / "frontier.md").read_text()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import json
 import re
 import shutil
 import sys
@@ -13,6 +12,8 @@ from typing import Any
 
 import pytest
 from sayahead.errors import ConfigError
+
+from sayahead_lab.results import keep_figures, load_figures, publish
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 WORSE = "lookahead-1 is a little worse"
@@ -50,26 +51,27 @@ def verdict(claims: Any, says: str) -> str:
 
 def changed(path: Path, *keys: str, value: Any) -> None:
     """Put another value into a JSON file."""
-    data = json.loads(path.read_text(encoding="utf-8"))
+    data = load_figures(path)
     inner = data
     for key in keys[:-1]:
         inner = inner[key]
     inner[keys[-1]] = value
-    path.write_text(json.dumps(data), encoding="utf-8")
+    (keep_figures if path.suffix == ".json" else published)(data, path)
+
+
+def published(figures: Any, path: Path) -> None:
+    """Write a file of Markdown that has figures."""
+    publish(path, ["| a |"], figures)
 
 
 def test_another_result_is_another_verdict(claims: Any, results: Path) -> None:
     assert verdict(claims, WORSE) == claims.YES
-    kept = json.loads((results / "ma/speakers/trainings.json").read_text(encoding="utf-8"))
+    kept = load_figures(results / "ma/speakers/trainings.md")
     better = {
         name: value + 1 for name, value in kept["full sentence"]["DistillMOS"]["trainings"].items()
     }
     changed(
-        results / "ma/speakers/trainings.json",
-        "lookahead-1",
-        "DistillMOS",
-        "trainings",
-        value=better,
+        results / "ma/speakers/trainings.md", "lookahead-1", "DistillMOS", "trainings", value=better
     )
     assert verdict(claims, WORSE) == claims.NO
 
@@ -77,13 +79,12 @@ def test_another_result_is_another_verdict(claims: Any, results: Path) -> None:
 def test_an_experiment_that_cannot_fail_is_no_test(claims: Any, results: Path) -> None:
     says = "lookahead-2 sounds like the full sentence"
     assert verdict(claims, says).startswith(f"{claims.NO_TEST}: the encoder")
-    path = results / "ma/quality/prosody.csv"
+    path = results / "ma/quality/tables.csv"
     # Were lookahead-2 another sentence than the whole one, its opinion would be a result.
-    lines = path.read_text(encoding="utf-8").splitlines()
-    row = next(number for number, line in enumerate(lines) if line.startswith("lookahead-2,"))
-    cells = lines[row].split(",")
-    lines[row] = ",".join([cells[0], "60.0", *cells[2:]])
-    path.write_text("\n".join(lines), encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    own = 'prosody,lookahead-2,"pitch RMSE, cents",'
+    assert own in text
+    path.write_text(re.sub(f"(?<={own})[^,]*", "60.0", text), encoding="utf-8")
     assert verdict(claims, says) == claims.YES
 
 
@@ -92,26 +93,25 @@ def test_a_rise_without_the_loss_refutes_that_the_loss_brings_it(
 ) -> None:
     says = "it is the cosine loss that brings a guessed context nearer"
     assert verdict(claims, says) == claims.NO
-    path = results / "saeki" / "guided" / "cosine.json"
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    kept["networks"]["guided-alpha-0"] = kept["networks"]["tacotron-longer"]
-    path.write_text(json.dumps(kept), encoding="utf-8")
+    path = results / "saeki" / "guided" / "cosine.md"
+    without = load_figures(path)["networks"]["tacotron-longer"]
+    changed(path, "networks", "guided-alpha-0", value=without)
     assert verdict(claims, says) == claims.YES
 
 
 def test_each_need_that_is_not_met_is_said(claims: Any, results: Path) -> None:
     assert "no pauses" in verdict(claims, UNHEARD)
     pauses = ("corpora", "default voice, final marks", "at least 200 ms, %")
-    changed(results / "saeki/pauses.json", *pauses, value=10.8)
+    changed(results / "saeki/pauses.md", *pauses, value=10.8)
     assert "no pauses" not in verdict(claims, UNHEARD)
     assert "segment fails at N = 1" in verdict(claims, UNHEARD)
-    changed(results / "saeki/control.json", "unicontext", "1", value=30.0)
+    changed(results / "saeki/control.md", "unicontext", "1", value=30.0)
     assert verdict(claims, UNHEARD) == claims.NO
 
 
 def test_a_control_that_loses_nothing_is_no_test(claims: Any, results: Path) -> None:
     assert verdict(claims, ADAPTED).startswith(f"{claims.NO_TEST}: DistillMOS does not fall")
-    path = results / "ma/adaptation/quality.csv"
+    path = results / "ma/adaptation/tables.csv"
     # Had opinion fallen without lookahead, the metric could have told.
     told = path.read_text(encoding="utf-8").replace(",-0.016369,", ",-0.3,")
     path.write_text(told, encoding="utf-8")

@@ -17,6 +17,7 @@ from sayahead.cli import main
 from sayahead.contexts.word_vectors import WordVectors
 from sayahead.errors import ConfigError
 
+from sayahead_lab.results import load_figures
 from sayahead_lab.training.loop.publish import unpack_release
 from sayahead_lab.training.loop.recipe import Recipe
 from sayahead_lab.training.loop.run import train
@@ -136,7 +137,7 @@ def test_an_archive_alone_remakes_the_figures(script: Any, tmp_path: Path, expec
     archive = release(tmp_path)
     out = tmp_path / "out"
     script.main([str(archive), "--futures", str(expected), "-o", str(out)])
-    made = json.loads((out / "cosine.json").read_text())
+    made = load_figures(out / "cosine.md")
     # The text of two sentences is passed over; prefixes are those of the others that are not the
     # whole.
     assert (made["texts"], made["prefixes"]) == (2, 3 + 6)
@@ -208,7 +209,7 @@ def test_what_is_expected_stands_in_for_what_follows(script: Any, published: Pat
 
 @pytest.mark.slow
 def test_the_committed_figure_is_what_the_published_runs_give(script: Any, published: Path) -> None:
-    kept = json.loads((script.FUTURES.parent / "runs" / "cosine.json").read_text())
+    kept = load_figures(script.FUTURES.parent / "runs" / "cosine.md")
     now = script.measured(*script.of_runs(published), script.FUTURES)
     assert (now["texts"], now["prefixes"]) == (kept["texts"], kept["prefixes"])
     assert list(now["networks"]) == list(kept["networks"])

@@ -15,6 +15,7 @@ from sayahead.errors import ConfigError
 from sayahead.text import front_end
 from sayahead.voices import located, read_config
 
+from sayahead_lab.results import load_figures
 from sayahead_lab.training.corpus.family import FamilySpec
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.loop.publish import unpack_release
@@ -59,7 +60,7 @@ def test_published_agents_walk_theirs_on_another_corpus_than_their_own(
         "2",
     ]
     script.main([*given, "--drawn", "1"])
-    rows = json.loads((out / "environment.json").read_text())
+    rows = load_figures(out / "environment.md")
     assert list(rows) == [
         "wait-end",
         "wait-2-steps",

@@ -13,6 +13,7 @@ import pytest
 from sayahead_lab.eval.listening.quality import Row
 from sayahead_lab.eval.measures.word_errors import Errors
 from sayahead_lab.eval.report.scores import SCORES, read_lines
+from sayahead_lab.results import load_figures
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "trainings.py"
 FULL = "full sentence"
@@ -53,7 +54,7 @@ def test_differences_are_paired_by_training(
     script["main"](
         ["--heard", "out", "--segments", segments, "--against", FULL, "-o", str(tmp_path)]
     )
-    kept = json.loads((tmp_path / "trainings.json").read_text(encoding="utf-8"))
+    kept = load_figures(tmp_path / "trainings.md")
     assert kept[NEAR]["DistillMOS"][f"less {FULL}"] == pytest.approx([-0.25] * 3)
     assert kept[NEAR]["WER, %"][f"less {FULL}"] == pytest.approx([20.0] * 3)
     assert kept[NEAR]["segments that fail, %"]["value"][0] == pytest.approx(50)

@@ -21,7 +21,7 @@ HELP = "carry out a measurement that the documents quote"
 EPILOG = """examples:
   sayahead measure --list                                    what there is
   sayahead measure cores                                     the script's docstring has its options
-  sayahead measure first_token -- --json result.json         what follows -- are the script's own
+  sayahead measure first_token -- --results result.md        what follows -- are the script's own
 """
 INSTALLED = Path(__file__).parents[3] / "benchmarks"
 """The scripts, where the package is installed in place."""

@@ -3,7 +3,6 @@ any other."""
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from pathlib import Path
@@ -25,6 +24,7 @@ from sayahead_lab.eval.measures.world import (
     voicing_error,
     warped,
 )
+from sayahead_lab.eval.report.tables import read_csv
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "custom_metric.py"
 LOUDNESS = f"{EXAMPLE}:loudness_error"
@@ -76,8 +76,7 @@ def test_a_metric_of_a_file_stands_in_the_report(experiment: Path, tmp_path: Pat
     assert (
         main(["eval", "report", str(experiment), "-o", str(tmp_path / "report"), "--no-page"]) == 0
     )
-    with (tmp_path / "report" / "quality.csv").open(encoding="utf-8", newline="") as file:
-        full, near = csv.DictReader(file)
+    full, near = read_csv(tmp_path / "report" / "tables.csv", "quality").values()
     assert float(full["loudness_error"]) == 0
     assert float(near["loudness_error"]) == pytest.approx(mean, rel=1e-4)
     assert float(near["loudness_error: difference"]) == pytest.approx(mean, rel=1e-4)

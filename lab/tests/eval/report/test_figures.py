@@ -22,11 +22,11 @@ TABLE = """|  | WER, % | DistillMOS | FIRST, 50 tokens/s | FIRST, 180 words/min 
 )
 
 COLUMNS = (
-    ("WER, %", "quality.csv", "WER, %"),
-    ("DistillMOS", "quality.csv", "DistillMOS"),
-    ("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
-    ("first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
-    ("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+    ("WER, %", "quality", "WER, %"),
+    ("DistillMOS", "quality", "DistillMOS"),
+    ("first sound, ms, 50 tokens/s", "latency-1", "first audible sample p50, ms", 0),
+    ("first sound, ms, 180 words/min", "latency-2", "first audible sample p50, ms", 0),
+    ("word lag, s, 180 words/min", "latency-2", "word lag mean, s"),
 )
 
 
@@ -66,7 +66,7 @@ def test_a_report_s_tables_come_into_the_document(
     document.write_text(DOCUMENT.replace("old", TABLE.replace("3.40", "3.30")), encoding="utf-8")
     assert figures.main(["--check"]) == 1
     document.write_text(DOCUMENT.replace("old", TABLE), encoding="utf-8")
-    path = tmp_path / "results" / "lookahead" / "latency-2.csv"
+    path = tmp_path / "results" / "lookahead" / "tables.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("5706.2", "5800"), encoding="utf-8")
     assert figures.main(["--check"]) == 1
 
@@ -75,15 +75,15 @@ def test_what_a_report_does_not_have_is_said(figures: Any, tmp_path: Path) -> No
     folder = tmp_path / "results" / "lookahead"
     lookahead = figures.PLACES["lookahead"]
     figures.PLACES["lookahead"] = replace(lookahead, rows={"two words": "k = 2"})
-    with pytest.raises(SystemExit, match=r"quality\.csv has no condition 'k = 2': measure it"):
+    with pytest.raises(SystemExit, match="has no condition 'k = 2' in quality: measure it"):
         figures.main(["--check"])
     figures.PLACES["lookahead"] = lookahead
-    quality = (folder / "quality.csv").read_text(encoding="utf-8")
-    (folder / "quality.csv").write_text(quality.replace("DistillMOS", "MOS"), encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"quality\.csv has no column 'DistillMOS'"):
+    tables = (folder / "tables.csv").read_text(encoding="utf-8")
+    (folder / "tables.csv").write_text(tables.replace("DistillMOS", "MOS"), encoding="utf-8")
+    with pytest.raises(SystemExit, match="has no column 'DistillMOS' in quality"):
         figures.main([])
-    (folder / "quality.csv").unlink()
-    with pytest.raises(SystemExit, match=r"quality\.csv is missing: write the report anew"):
+    (folder / "tables.csv").unlink()
+    with pytest.raises(SystemExit, match=r"tables\.csv is missing: write the report anew"):
         figures.main([])
     assert (tmp_path / "doc.md").read_text(encoding="utf-8") == DOCUMENT
 
@@ -95,10 +95,10 @@ def test_the_columns_are_those_that_a_report_writes(figures: Any) -> None:
     }
     reports = [place for place in figures.PLACES.values() if isinstance(place, figures.Report)]
     asked = [figure for report in reports for figure in report.figures]
-    asked = [(file.partition("-")[0].removesuffix(".csv"), column) for _, file, column, *_ in asked]
-    assert {file for file, _ in asked} >= set(known)
-    for file, column in asked:
-        assert column in known.get(file, {column})
+    asked = [(table.partition("-")[0], column) for _, table, column, *_ in asked]
+    assert {table for table, _ in asked} >= set(known)
+    for table, column in asked:
+        assert column in known.get(table, {column})
 
 
 def test_a_place_may_show_some_rows_and_columns_of_a_table(figures: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import functools
 import json
 import math
@@ -20,7 +19,7 @@ from sayahead_lab.eval.experiment.trace import Trace, write_traces
 from sayahead_lab.eval.measures.latency import summarize
 from sayahead_lab.eval.report.figures import Experiment
 from sayahead_lab.eval.report.report import cautions, report, scored_experiment
-from sayahead_lab.eval.report.tables import Column, as_csv, as_markdown, filled
+from sayahead_lab.eval.report.tables import Column, as_csv, as_markdown, filled, read_csv
 
 CLOCKS = ("50 tokens per s", "180 words per min")
 NAMES = ("whole", "k=0", "k=1 | random", "k=1, 1 core", "k=1, 2 cores", "peer")
@@ -34,7 +33,7 @@ SETTINGS = {
 }
 
 
-def test_a_table_leaves_out_what_nobody_has_and_marks_the_rest() -> None:
+def test_a_table_leaves_out_what_nobody_has_and_marks_the_rest(tmp_path: Path) -> None:
     columns = (
         Column("a, ms", "a", factor=1000, digits=0, interval=True),
         Column("b", "b", signed=True, interval=True),
@@ -53,11 +52,17 @@ def test_a_table_leaves_out_what_nobody_has_and_marks_the_rest() -> None:
         "| x\\|y | 500 (400 to 600) | +0.25, p < 0.001 |",
         "| z | – | – |",
     ]
-    assert as_csv(table).splitlines() == [
-        'condition,"a, ms","a, ms low","a, ms high",b,b p',
-        "x|y,500,400,600,0.25,0.0001",
-        "z,,,,,",
+    assert as_csv([table]).splitlines() == [
+        "table,condition,figure,value,low,high,p",
+        't,x|y,"a, ms",500,400,600,',
+        "t,x|y,b,0.25,,,0.0001",
+        't,z,"a, ms",,,,',
+        "t,z,b,,,,",
     ]
+    (tmp_path / "tables.csv").write_text(as_csv([table]), encoding="utf-8")
+    read = read_csv(tmp_path / "tables.csv", "t")
+    assert read["x|y"]["a, ms high"] == "600"
+    assert read["z"]["b"] == ""
 
 
 def some(whole: bool, gap_s: float) -> list[Trace]:
@@ -166,9 +171,9 @@ def test_the_report_has_tables_figures_and_a_page(target: Path) -> None:
     ):
         assert part in text, part
     assert "control is missing" not in text
-    with (target / "latency-2.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["condition"] for row in rows] == list(NAMES)
+    latency = read_csv(target / "tables.csv", "latency-2")
+    assert list(latency) == list(NAMES)
+    rows = list(latency.values())
     # Three to 13 words, one each 0.3 s: by word after the first, by sentence after all.
     assert float(rows[1]["first audible sample p50, ms"]) == pytest.approx(310)
     assert float(rows[0]["first audible sample p50, ms"]) == pytest.approx(

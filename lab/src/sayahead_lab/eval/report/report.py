@@ -5,7 +5,7 @@ It needs the results of running and scoring in the experiment's folder, and the 
 saved ratings: OUT/ratings/*.json and files of your choice. The report names what is missing, and
 how to get it.
 
-    TARGET/tables.md      all tables          TARGET/<table>.csv     each table, numbers in full
+    TARGET/tables.md      all tables          TARGET/tables.csv      each cell, numbers in full
     TARGET/report.html    tables and figures  TARGET/<figure>.png    each figure
     TARGET/scores.jsonl.gz  the scores of each sentence, to be tested anew
 """
@@ -109,8 +109,7 @@ def report(
         for ending in ("png", *formats):
             save(picture.figure, path.with_suffix(f".{ending}"))
         drawings.append((picture, path.read_bytes()))
-    for table in tables:
-        (target / f"{table.stem}.csv").write_text(as_csv(table), encoding="utf-8")
+    (target / "tables.csv").write_text(as_csv(tables), encoding="utf-8")
     (target / "tables.md").write_text(markdown(experiment, notes, tables), encoding="utf-8")
     if experiment.quality:
         write_lines(target / SCORES, sentence_scores(out, experiment))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -357,37 +357,38 @@ def row_of(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def read_csv(path: Path) -> dict[str, dict[str, str]]:
-    """The rows of a table that ``as_csv`` wrote, by condition."""
+ENDS = {"value": "", "low": " low", "high": " high", "p": " p"}
+"""Columns of the CSV, and what is put behind a figure's name for them where it is read."""
+
+
+def read_csv(path: Path, table: str) -> dict[str, dict[str, str]]:
+    """The rows of a table in what ``as_csv`` wrote, by condition: a figure's value under its name,
+    and under "NAME low", "NAME high" and "NAME p" what belongs to it."""
+    rows: dict[str, dict[str, str]] = {}
     with path.open(encoding="utf-8", newline="") as opened:
-        return {row["condition"]: row for row in csv.DictReader(opened)}
+        for line in csv.DictReader(opened):
+            if line["table"] == table:
+                row = rows.setdefault(line["condition"], {})
+                row |= {line["figure"] + end: line[name] for name, end in ENDS.items()}
+    return rows
 
 
-def as_csv(table: ConditionTable) -> str:
-    """The table as CSV, numbers in full; interval and p have columns of their own."""
+def as_csv(tables: Iterable[ConditionTable]) -> str:
+    """Tables as CSV, a line for each cell, numbers in full."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    parts = [("", "number"), (" low", "low"), (" high", "high"), (" p", "p")]
-    used = [
-        (place, column.title + suffix, part)
-        for place, column in enumerate(table.columns)
-        for suffix, part in parts
-        if any(
-            value is not None and math.isfinite(getattr(value, part))
-            for _, cells in table.rows
-            if (value := cells[place])
-        )
-    ]
-    writer.writerow(["condition", *(title for _, title, _ in used)])
-    for name, cells in table.rows:
-        numbers = [
-            math.nan if (cell := cells[place]) is None else getattr(cell, part)
-            for place, _, part in used
-        ]
-        writer.writerow(
-            [name, *("" if math.isnan(number) else f"{number:.6g}" for number in numbers)]
-        )
+    writer.writerow(["table", "condition", "figure", *ENDS])
+    for table in tables:
+        for name, cells in table.rows:
+            for column, cell in zip(table.columns, cells, strict=True):
+                writer.writerow([table.stem, name, column.title, *in_full(cell)])
     return out.getvalue()
+
+
+def in_full(cell: Value | None) -> list[str]:
+    """A cell's number, its interval and p; nothing in place of what it has not."""
+    numbers = astuple(cell) if cell else [math.nan] * len(ENDS)
+    return ["" if math.isnan(number) else f"{number:.6g}" for number in numbers]
 
 
 def as_html(table: ConditionTable) -> str:
