@@ -1,4 +1,5 @@
-"""WaveRNN in bands at run time: mel frames to steps with one value per band, and these to samples.
+"""A WaveRNN that draws several frequency bands at once: mel frames to steps with one value per
+band, and steps to samples.
 
 Whatever does not depend on the previous step is computed once per frame, as are the conversions of
 pulses to bands and of bands to samples, so samples are bit-identical however frames come. A frame's
@@ -50,22 +51,22 @@ class BandsState:
     past: Floats
     """(left, n_mels) the normalized frames before it; zeros where there are none."""
     pulses: PulseState
-    """State of the pulses."""
+    """State of the pulse generator."""
     train: Floats | None
-    """(2, hop) pulses and quadrature of the previous frame; None before a sentence's first
+    """(2, hop) pulses of the previous frame and their quadrature; None before a sentence's first
     frame."""
-    last: Floats
+    last_steps: Floats
     """(P, bands) the last steps, relative to their level: inputs of the next one."""
-    first: Floats
+    first_gru: Floats
     """(D,) state of the first GRU."""
-    second: Floats
-    """(D,) state of the second."""
+    second_gru: Floats
+    """(D,) state of the second GRU."""
     tail: Floats
-    """(side, bands) the last steps at their level, which still contribute to the next samples."""
+    """(side, bands) the last steps at their level, which contribute to the next samples."""
 
 
 class BandsVocoder:
-    """WaveRNN in bands: frames are log mel. Weights are those of ``arrays`` in
+    """The vocoder: log mel frames to samples. Weights are those of ``arrays`` in
     training/wavernn/export.py."""
 
     def __init__(
@@ -112,7 +113,11 @@ class BandsVocoder:
         self, final: Floats, right: Floats, state: BandsState, *, seed: int, ended: bool
     ) -> tuple[Floats, BandsState]:
         """Render frames. At the end of a sentence, the mean frame stands for those that would
-        follow."""
+        follow.
+
+        The first expected frame is rendered as well, as far as its steps contribute to the last
+        final samples. The state after that is dropped, as the frame is rendered again once it is
+        final."""
         if not len(final):
             return np.zeros(0, np.float32), state
         model = self._model
@@ -126,27 +131,25 @@ class BandsVocoder:
         rows = np.concatenate([state.past, (frames - w["mean"]) / w["std"], missing]).astype(
             np.float32
         )
-        voices = self._pulse_weights(rows, len(frames))
+        filters = self._pulse_filters(rows, len(frames))
         levels = self._levels(frames)
-        recurrent_state = (state.last, state.first, state.second)
+        recurrent_state = (state.last_steps, state.first_gru, state.second_gru)
         sound = [state.tail]
         final_state = recurrent_state
         for index in range(min(count + 1, len(frames))):
-            before = state.train if index == 0 else train[index - 1]
-            voice = self._pulses_in_bands(
-                voices[index : index + 2], [before, *train[index : index + 2]]
+            is_final = index < count
+            previous = state.train if index == 0 else train[index - 1]
+            pulse_steps = self._pulses_in_bands(
+                filters[index : index + 2], [previous, *train[index : index + 2]]
             )
             conditions = self._conditions(rows[index : index + model.left + 1 + model.right])
-            noise = self._noise(seed, state.frame + index, voice)
+            noise = self._noise(seed, state.frame + index, pulse_steps)
+            step_count = self._steps if is_final else self._side
             steps, recurrent_state = self._frame(
-                conditions,
-                voice,
-                noise,
-                recurrent_state,
-                self._steps if index < count else self._side,
+                conditions, pulse_steps, noise, recurrent_state, step_count
             )
-            sound.append(steps * np.exp(self._interpolate(levels[index : index + 2])[: len(steps)]))
-            if index < count:
+            sound.append(steps * np.exp(self._interpolate(levels[index : index + 2])[:step_count]))
+            if is_final:
                 final_state = recurrent_state
         scaled = np.concatenate(sound)
         end = count * self._steps
@@ -155,26 +158,30 @@ class BandsVocoder:
         state = BandsState(state.frame + count, kept, pulses, train[count - 1], *final_state, tail)
         return self._to_samples(scaled, count), state
 
-    def _noise(self, seed: int, frame: int, voice: Floats) -> Floats:
+    def _noise(self, seed: int, frame: int, pulse_steps: Floats) -> Floats:
         """Return the noise (S, bands) of a frame, given its number in the session; it is lower
-        where ``voice`` (S, bands) is not zero."""
-        drawn = np.random.default_rng([seed, frame]).standard_normal(voice.shape, dtype=np.float32)
-        pitched = voice.any(1, keepdims=True)
-        noise: Floats = drawn * np.where(
-            pitched, self._bands.voiced, self._bands.temperature
-        ).astype(np.float32)
+        in voiced steps, where the pulses (S, bands) are not zero."""
+        draws = np.random.default_rng([seed, frame]).standard_normal(
+            pulse_steps.shape, dtype=np.float32
+        )
+        is_voiced = pulse_steps.any(1, keepdims=True)
+        deviations = np.where(is_voiced, self._bands.voiced, self._bands.temperature)
+        noise: Floats = draws * deviations.astype(np.float32)
         return noise
 
-    def _pulse_weights(self, rows: Floats, count: int) -> list[Floats]:
-        """Return each frame's weights of the pulses, the last ones twice, from normalized frames
-        that begin ``left`` before the first."""
+    def _pulse_filters(self, rows: Floats, count: int) -> list[Floats]:
+        """Return the filters (2 bands taps,) of each of ``count`` frames' pulses, the last ones
+        twice.
+
+        ``rows``: normalized frames, beginning ``left`` before the first one; a small network
+        computes a frame's filters from three of them."""
         w = self._w
         left = self._model.left
-        voices = list[Floats]()
-        for at in range(left, left + count):
-            hidden = rows[at - 1 : at + 2].reshape(-1) @ w["voice.first"] + w["voice.first.bias"]
-            voices.append(gelu(hidden) @ w["voice.last"] + w["voice.last.bias"])
-        return [*voices, voices[-1]]
+        filters = list[Floats]()
+        for row in range(left, left + count):
+            hidden = rows[row - 1 : row + 2].reshape(-1) @ w["voice.first"] + w["voice.first.bias"]
+            filters.append(gelu(hidden) @ w["voice.last"] + w["voice.last.bias"])
+        return [*filters, filters[-1]]
 
     def _levels(self, mel: Floats) -> list[Floats]:
         """Return the logarithm of each frame's level in each band; the last one twice."""
@@ -186,15 +193,16 @@ class BandsVocoder:
         return [*levels, levels[-1]]
 
     def _interpolate(self, pair: list[Floats]) -> Floats:
-        """Return (S, D): a line from one frame's values (D,) to the next one's."""
+        """Return the values (S, D) at a frame's steps, on a line from its values (D,) to those of
+        the next frame."""
         line: Floats = pair[0] + self._share * (pair[1] - pair[0])
         return line
 
-    def _pulses_in_bands(self, weights: list[Floats], trains: list[Floats | None]) -> Floats:
-        """Return the filtered pulses (S, bands) of a frame.
+    def _pulses_in_bands(self, filters: list[Floats], trains: list[Floats | None]) -> Floats:
+        """Split a frame's pulses into bands and filter them; return them at its steps (S, bands).
 
-        ``weights``: those of the frame and of the next; ``trains``: pulses of the frame before, the
-        frame itself and, if there is one, the frame after.
+        ``filters``: those of the frame and of the next; ``trains``: pulses of the frame before,
+        None at the beginning of a sentence, of the frame itself and, if there is one, of the next.
         """
         w = self._w
         bands = self._bands.count
@@ -203,25 +211,23 @@ class BandsVocoder:
         taps = w["voice.last"].shape[1] // (2 * bands)
         edge = taps // 2
         pulses = np.zeros((2, 3 * hop), np.float32)
-        for place, train in enumerate(trains):
+        for frame, train in enumerate(trains):
             if train is not None:
-                pulses[:, place * hop : (place + 1) * hop] = train
+                pulses[:, frame * hop : (frame + 1) * hop] = train
+        # The filter bank's windows at each step of the frame, and at ``edge`` more to each side.
         width = len(w["split"])
         first = hop - (edge + self._side) * bands
-        windows = sliding_window_view(pulses[:, first:], width, axis=1)[:, ::bands][
-            :, : steps + 2 * edge
-        ]
-        in_bands = (np.ascontiguousarray(windows).reshape(-1, width) @ w["split"]).reshape(
-            2, -1, bands
-        )
+        windows = sliding_window_view(pulses[:, first:], width, axis=1)[:, ::bands]
+        windows = np.ascontiguousarray(windows[:, : steps + 2 * edge])
+        in_bands = (windows.reshape(-1, width) @ w["split"]).reshape(2, -1, bands)
         # There are no steps beyond the ends of a sentence.
         if trains[0] is None:
             in_bands[:, :edge] = 0
         if len(trains) < 3:
             in_bands[:, steps + edge :] = 0
-        line = self._interpolate(weights).reshape(steps, 2, bands, taps).transpose(1, 0, 2, 3)
-        voice: Floats = (line * sliding_window_view(in_bands, taps, axis=1)).sum((0, 3))
-        return voice
+        line = self._interpolate(filters).reshape(steps, 2, bands, taps).transpose(1, 0, 2, 3)
+        pulse_steps: Floats = (line * sliding_window_view(in_bands, taps, axis=1)).sum((0, 3))
+        return pulse_steps
 
     def _to_samples(self, scaled: Floats, count: int) -> Floats:
         """Return the samples of ``count`` frames from steps (S, bands), which begin ``side`` before
@@ -237,26 +243,30 @@ class BandsVocoder:
     def _frame(
         self,
         conditions: tuple[Floats, Floats, Floats],
-        voice: Floats,
+        pulse_steps: Floats,
         noise: Floats,
         past: Past,
         count: int,
     ) -> tuple[Floats, Past]:
-        """Return the first ``count`` steps (count, bands) of a frame, and the past for the next
-        one."""
-        (joined, beside, later) = conditions
+        """Draw the first ``count`` steps (count, bands) of a frame; return them, and the past for
+        the next frame.
+
+        A step is the pulses plus a normal draw, whose mean and log deviation the network gives."""
+        input_part, gates_part, dense_part = conditions
         bands = self._bands.count
 
-        def draw(at: int, said: Floats) -> Floats:
-            step: Floats = voice[at] + said[:bands] + np.exp(said[bands:]) * noise[at]
-            return step
+        def draw(step: int, output: Floats) -> Floats:
+            values: Floats = (
+                pulse_steps[step] + output[:bands] + np.exp(output[bands:]) * noise[step]
+            )
+            return values
 
-        heard = joined + voice @ self._w["input.voice"]
-        return self._recurrent.steps((heard, beside, later), past, count, draw)
+        with_pulses = input_part + pulse_steps @ self._w["input.voice"]
+        return self._recurrent.steps((with_pulses, gates_part, dense_part), past, count, draw)
 
 
 def gelu(x: Floats) -> Floats:
-    """Return x times the share of the normal distribution below x; for a few values."""
+    """Return the Gaussian error linear unit (GELU) of a few values; ``math.erf`` is exact."""
     shares = np.array([math.erf(value) for value in (x * math.sqrt(0.5)).tolist()], np.float32)
     out: Floats = np.float32(0.5) * x * (1 + shares)
     return out
