@@ -310,15 +310,3 @@ def _listed(differences: Sequence[ReadingDifference], shown: int) -> list[str]:
         for one in some[:shown]:
             lines += [f"  {one.row['text']!r}", f"    - {one.before}", f"    + {one.after}"]
     return lines
-
-
-def rows_of_differences(differences: Iterable[ReadingDifference]) -> Iterator[str]:
-    """Lines for a file: change, kind, set, language, text, before and after, parted by tabs."""
-    for one in differences:
-        text = one.row["text"].replace("\n", "\\n")
-        yield (
-            "\t".join(
-                (one.change, one.kind, one.row["set"], one.row["tag"], text, one.before, one.after)
-            )
-            + "\n"
-        )
