@@ -66,18 +66,19 @@ def class_of(source: str, *, ends: bool) -> str:
 
 @dataclass(slots=True)
 class Finality:
-    """When the words of a class are final: characters beyond their own end."""
+    """How many characters after its end a word of a class becomes final, in both snapshots."""
 
     before: list[int] = field(default_factory=list)
     after: list[int] = field(default_factory=list)
     earlier: int = 0
-    """Words, alike in both, that are final earlier after than before."""
+    """Words, read the same in both, that are final earlier in the new snapshot."""
     later: int = 0
+    """Those that are final later."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingDifference:
-    """A text that is read otherwise."""
+    """A text that the two snapshots read differently."""
 
     row: Row
     before: str
@@ -89,7 +90,7 @@ class ReadingDifference:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What an accepted difference is known by."""
+        """Language, text and new reading, by which accepted differences are looked up."""
         return self.row["tag"], self.row["text"], self.after
 
 
@@ -109,8 +110,8 @@ class Comparison:
 
 
 def read_accepted(path: Path) -> dict[tuple[str, str, str], str]:
-    """Differences that are accepted: lines of verdict, language, text and new reading, parted by
-    tabs."""
+    """Read accepted differences, lines of verdict, language, text and new reading, separated by
+    tabs; return verdicts by the other three. ConfigError for another line."""
     accepted = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line or line.startswith("#"):
@@ -128,7 +129,7 @@ def read_accepted(path: Path) -> dict[tuple[str, str, str], str]:
 def compare(
     before: Path, after: Path, accepted: Mapping[tuple[str, str, str], str] | None = None
 ) -> Comparison:
-    """What differs in the texts that both snapshots have."""
+    """Compare two snapshots in the texts that both have. ``accepted``: of ``read_accepted``."""
     first, old = load(before)
     second, new = load(after)
     found = Comparison(
@@ -143,12 +144,13 @@ def compare(
 def add_text(
     found: Comparison, old: Row, new: Row, accepted: Mapping[tuple[str, str, str], str]
 ) -> None:
-    """Compare one text."""
+    """Count a text in ``found``, and add the difference of its two readings if there is one that is
+    not accepted."""
     name = new["set"]
     found.texts[name] += 1
-    for when, row in (("before", old), ("after", new)):
+    for snapshot, row in (("before", old), ("after", new)):
         if "right" in row:
-            found.right[name, when] += row["right"]
+            found.right[name, snapshot] += row["right"]
     add_waits(found.finality, old, new)
     kind = kind_of(old, new)
     if not kind:
