@@ -261,7 +261,7 @@ def test_streamed_is_as_whole_to_the_bit(
         state = after
         at = at + cut
     assert np.array_equal(np.concatenate(parts), whole)
-    assert np.array_equal(state.second, ended.second)
+    assert np.array_equal(state.second_gru, ended.second_gru)
     assert len(whole) == len(given) * vocoder.hop_length
     other, _ = vocoder.step(given, nothing, vocoder.initial(0), seed=3, ended=True)
     assert not np.array_equal(other, whole)

@@ -31,11 +31,11 @@ class WaveRNNState:
     """Number in the session of the first frame that is not final; selects the random draws."""
     past: Floats
     """(left, n_mels) the normalized frames before it; zeros where there are none."""
-    last: Floats
+    last_sample: Floats
     """(1, 1) the last sample."""
-    first: Floats
+    first_gru: Floats
     """(D,) state of the first GRU."""
-    second: Floats
+    second_gru: Floats
     """(D,) state of the second."""
 
 
@@ -73,7 +73,7 @@ class WaveRNNVocoder:
         rows = np.concatenate([state.past, frames, missing]).astype(np.float32)
         sound = list[Floats]()
         width = model.left + 1 + model.right
-        recurrent_state = (state.last, state.first, state.second)
+        recurrent_state = (state.last_sample, state.first_gru, state.second_gru)
         for index in range(len(final)):
             conditions = self._conditions(rows[index : index + width])
             draw = self._sampler(seed, state.frame + index)
