@@ -1,16 +1,17 @@
 """How texts that nobody had seen are read: whole texts that are right, and wrong words.
 
-    python lab/benchmarks/first_sight.py [tests/text/sight/ROUND] [-o RESULT.md] [--wrong]
+    python lab/benchmarks/first_sight.py [tests/text/sight/ROUND.tsv] [-o RESULT.md] [--wrong]
 
-Each file LANGUAGE.tsv has a header and lines of category, text and accepted readings, with choices
-in braces (``sayahead_lab.eval.text.accepted``). Of wrong words, each text counts its smallest edit
-distance to an accepted reading. ``--wrong`` prints the texts that are read otherwise. Without a
-folder all rounds are scored, each in rows of its own.
+A round is a file with a header and lines of language, category, text and accepted readings, with
+choices in braces (``sayahead_lab.eval.text.accepted``), or a folder of files LANGUAGE.tsv without
+the first column. Of wrong words, each text counts its smallest edit distance to an accepted
+reading. ``--wrong`` prints the texts that are read otherwise. Without one all rounds are scored,
+each in rows of its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
 from pathlib import Path
 
 from sayahead.text import front_end
@@ -22,50 +23,44 @@ ROOT = Path(__file__).parents[2]
 ROUNDS = ROOT / "tests/text/sight"
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A text as it was read."""
-
-    text: str
-    said: str
-    accepted: str
-    wrong: int
+def texts(path: Path) -> list[list[str]]:
+    """Language, category, text and accepted reading of each line of a round: of its file, or of its
+    folder's files LANGUAGE.tsv, whose lines do not name the language."""
+    if path.is_dir():
+        return [[file.stem, *line] for file in sorted(path.glob("*.tsv")) for line in texts(file)]
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
 
 
-def scores(path: Path) -> list[Score]:
-    """The texts of a file, each as it is read and with its wrong words."""
-    front = front_end(path.stem)
-    found: list[Score] = []
-    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
-        _, text, accepted = line.split("\t")
-        text = text.replace("\\n", "\n")
-        normalizer = front.normalizer()
-        said = " ".join(word.text for word in (*normalizer.push(text), *normalizer.flush()))
-        found.append(Score(text, said, accepted, distance(said, parse(accepted))))
-    return found
+def read(language: str, text: str) -> str:
+    """A text as it is read."""
+    normalizer = front_end(language).normalizer()
+    words = (*normalizer.push(text.replace("\\n", "\n")), *normalizer.flush())
+    return " ".join(word.text for word in words)
 
 
-def rows(folder: Path, *, shows_wrong: bool) -> Rows:
+def rows(path: Path, *, shows_wrong: bool) -> Rows:
     """The rows of a table for each language of a round."""
     lines = Rows()
-    for path in sorted(folder.glob("*.tsv")):
-        found = scores(path)
-        right = sum(not score.wrong for score in found) / len(found)
-        words = sum(len(words_of(score.said)) for score in found)
-        share = sum(score.wrong for score in found) / words
-        figures = [str(len(found)), f"{right:.0%}", f"{share:.1%}"]
-        lines.append([folder.name, path.stem, *figures])
-        for score in found if shows_wrong else ():
-            if score.wrong:
-                print(f"{path.stem}: {score.text!r}\n    {score.said}\n    {score.accepted}")
+    for language, group in itertools.groupby(texts(path), key=lambda line: line[0]):
+        wrong = list[int]()
+        words = 0
+        for _, _, text, accepted in group:
+            said = read(language, text)
+            wrong.append(distance(said, parse(accepted)))
+            words += len(words_of(said))
+            if shows_wrong and wrong[-1]:
+                print(f"{language}: {text!r}\n    {said}\n    {accepted}")
+        figures = [f"{wrong.count(0) / len(wrong):.0%}", f"{sum(wrong) / words:.1%}"]
+        lines.append([path.stem, language, str(len(wrong)), *figures])
     return lines
 
 
 def main() -> None:
-    arguments = options(__doc__, "[FOLDER]", "results", wrong=False).parse_args()
-    folders = [arguments.folder] if arguments.folder else sorted(ROUNDS.glob("*/"))
-    scored = [row for folder in folders for row in rows(folder, shows_wrong=arguments.wrong)]
-    lines = table("round|language|texts|right|wrong words", scored, words=2)
+    arguments = options(__doc__, "[ROUND]", "results", wrong=False).parse_args()
+    every = sorted(path for path in ROUNDS.iterdir() if path.suffix in ("", ".tsv"))
+    rounds = [arguments.round] if arguments.round else every
+    cells = [row for path in rounds for row in rows(path, shows_wrong=arguments.wrong)]
+    lines = table("round|language|texts|right|wrong words", cells, words=2)
     command = "Command: `python lab/benchmarks/first_sight.py`"
     tell(["# First sight", "", command, "", *lines], arguments.results)
 

@@ -45,9 +45,11 @@ class Case:
     accepted: tuple[str, ...]
 
 
-def cases(path: Path) -> list[Case]:
-    """The cases of a file."""
+def cases(path: Path, language: str = "") -> list[Case]:
+    """The cases of a file; of one language, where the file's first column names languages."""
     rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    if language:
+        rows = [row for tag, *row in rows if tag == language]
     return [
         Case(
             category,

@@ -1,4 +1,4 @@
-"""Kinds that were read wrongly in dense texts (``tests/text/sight/fourth``), each as a whole."""
+"""Kinds read wrongly in dense texts (``tests/text/sight/fourth.tsv``), each as a whole."""
 
 from __future__ import annotations
 
