@@ -1,6 +1,6 @@
 """What must hold of the reading of any text, at full size.
 
-    python lab/benchmarks/reading_full.py MANUALS [--languages de,fr] [--parts PARTS] [-o FOLDER]
+    python lab/benchmarks/reading_full.py MANUALS [--languages de,fr] [--parts PARTS] [--out FOLDER]
 
 No split changes the words, nothing is lost in silence, nothing raises, and time grows with the
 text. For each language the parts are ``generated`` (100,000 texts of the tests' generator),
