@@ -14,7 +14,7 @@ attention went and how they ended:
 
 Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's
 teacher, in whole sentences; not where rows are of several speakers. Of the networks whose logs are
-in ``lab/recipes/saeki/results/free-*`` there are attention and stop on validation windows over the
+in ``lab/recipes/saeki/logs.jsonl`` there are attention and stop on validation windows over the
 training, too, and ``attention.png``. Writes ``segments.md`` and ``failures.json``. ``--lm`` is a
 language model, or a file of its futures, where a condition wants one.
 """
@@ -48,7 +48,7 @@ SENTENCE = "The commission recognizes that this is a controversial area."
 FRAME_S = 0.0125
 LONGEST_S = 0.5
 BLURRED_S = 0.1
-RESULTS = Path(__file__).parents[2] / "recipes" / "saeki" / "results"
+LOGS = Path(__file__).parents[2] / "recipes" / "saeki" / "logs.jsonl"
 LEARNED = {
     "attention where the durations say, %": ("aligned", 100, 1),
     "entropy of the stop": ("stop", 1, 4),
@@ -302,23 +302,24 @@ def rivals(rows: Iterable[str], name: str) -> list[str]:
     )
 
 
-def logs_of(voices: Iterable[str]) -> list[Path]:
-    """The folders with the logs of the networks of voices named saeki-free-ROW, where there are
-    any."""
-    folders = {
-        RESULTS / Path(voice).name.removeprefix("saeki-") for voice in voices if "free-" in voice
-    }
-    return sorted(folder for folder in folders if folder.is_dir())
+Logs = dict[str, list[dict[str, Any]]]
+"""Lines by row."""
 
 
-def learned(folders: Iterable[Path]) -> list[str]:
+def logs_of(voices: Iterable[str]) -> Logs:
+    """What logs say of validation windows, by the row of voices named saeki-free-ROW, where there
+    are any."""
+    rows = {Path(voice).name.removeprefix("saeki-free-") for voice in voices}
+    logs = Logs()
+    for line in read_log(LOGS):
+        row = line["run"].removeprefix("free-")
+        if row in rows and "validation" in line:
+            logs.setdefault(row, []).append(line)
+    return logs
+
+
+def learned(logs: Logs) -> list[str]:
     """What the logs say of validation windows, by step."""
-    logs = {
-        folder.name.removeprefix("free-"): [
-            line for line in read_log(folder / "log.jsonl") if "validation" in line
-        ]
-        for folder in folders
-    }
     steps = "".join(f"|{line['step']}" for line in next(iter(logs.values())))
     rows = [
         [
