@@ -14,7 +14,8 @@ is read by the language's own front end, and its syllables (of Mandarin with the
 Japanese kana) are compared with those of the text; of languages whose words have spaces, its
 letters. Of Hindi, which Whisper's small models write in Urdu's letters, consonants are compared,
 without aspiration: Urdu has no short vowels, and other letters for some sounds; its figures are
-written out, since Urdu's are other words. What is in FOLDER is not made or heard again; the table
+written out, since Urdu's are other words. With several ``--hearings``, each a little later in a
+silence, the median of their errors counts. What is in FOLDER is not made or heard again; the table
 is written after each sentence, its intervals are of 95 %.
 """
 
@@ -150,14 +151,23 @@ def recognizer(whisper: Path, language: str) -> SpeechRecogniser:
 opinion = functools.cache(load_distillmos)
 
 
-def listened(sound: Floats, language: str, whisper: Path, notes: Path) -> tuple[str, float]:
-    """What Whisper hears and what DistillMOS says of a sound, from the file that has them, or
-    now."""
-    if not notes.is_file():
-        heard = at_16khz(sound, RATE)
-        keep_figures([recognizer(whisper, language)(heard), opinion()(heard)], notes)
-    text, rating = load_figures(notes)
-    return text, rating
+def listened(
+    sound: Floats, language: str, notes: Path, arguments: argparse.Namespace
+) -> tuple[list[str], float]:
+    """What Whisper hears each time, and what DistillMOS says of a sound, from the file that has
+    them, or now."""
+    heard = at_16khz(sound, RATE)
+    texts, rating = load_figures(notes) if notes.is_file() else ([], None)
+    for number in range(len(texts), arguments.hearings):
+        late = np.pad(heard, (number * SILENCE, 0))
+        texts.append(recognizer(arguments.whisper, language)(late))
+        rating = rating or opinion()(heard)
+        keep_figures([texts, rating], notes)
+    return texts[: arguments.hearings], rating
+
+
+SILENCE = 2400
+"""Samples at 16 kHz by which a hearing begins earlier than the one before it."""
 
 
 def hear(arguments: argparse.Namespace) -> list[str]:
@@ -174,11 +184,11 @@ def hear(arguments: argparse.Namespace) -> list[str]:
             for name, policy in POLICIES.items():
                 path = arguments.sounds / f"{speaker}-{name.replace(' ', '')}-{number + 1:03}.wav"
                 sound = said(voice, texts[number], policy, speaker, path)
-                notes = path.with_suffix(".json")
-                found, rating = listened(sound, language, arguments.whisper, notes)
-                wrong = distance(wanted, syllables(language, found, is_heard=True))
-                judged[-1] += [wrong, rating]
-                print(path.name, wrong, f"{rating:.2f}", found, flush=True)
+                heard, rating = listened(sound, language, path.with_suffix(".json"), arguments)
+                found = [syllables(language, text, is_heard=True) for text in heard]
+                wrong = [distance(wanted, one) for one in found]
+                judged[-1] += [float(np.median(wrong)), rating]
+                print(path.name, wrong, rating, *heard, flush=True)
             rows[speaker] = [f"{speaker}, {language}", *cells(np.array(judged))]
             keep(table(HEADING, rows.values()), arguments.results)
     return table(HEADING, rows.values())
@@ -213,7 +223,7 @@ def part(text: str) -> slice:
 
 def main() -> None:
     """Print a table."""
-    parser = options(__doc__, "results", speaker=[str], whisper=Path, sounds=Path)
+    parser = options(__doc__, "results", hearings=1, speaker=[str], whisper=Path, sounds=Path)
     parser.add_argument("what", choices=("text", "speech"))
     parser.add_argument("which", help="a language; of speech, the voice's folder")
     parser.add_argument("--sentences", type=part, default=slice(None), help="such as 0:2")
