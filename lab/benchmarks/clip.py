@@ -182,11 +182,8 @@ def judged(
     sounds: list[Floats], texts: list[str], person: Person, judges: Judges
 ) -> dict[str, Any]:
     """Similarity to the rest of a recording, opinion and word errors of sentences at 24 kHz."""
-    embeddings = [judges.embed(sound, RATE) for sound in sounds]
-    row: dict[str, Any] = {
-        "similarity": float(np.mean([one @ person.rest for one in embeddings])),
-        "together": float(unit(np.mean(embeddings, axis=0)) @ person.rest),
-    }
+    similar = [judges.embed(sound, RATE) @ person.rest for sound in sounds]
+    row: dict[str, Any] = {"similarity": float(np.mean(similar))}
     row |= manner_off(sounds, person)
     if judges.second is not None:
         row["second"] = float(judges.second(np.concatenate(sounds)) @ person.second)
@@ -248,7 +245,7 @@ def main() -> None:
 
 PAGE = """<!doctype html><meta charset=utf-8><title>Clips and their voices</title>
 <p>Recordings: LibriSpeech, CC BY 4.0. Similarity and predicted opinion of each voice.
-<table><tr><th>person<th>clip<th>voice<th>setting<th>similarity<th>opinion"""
+<table><tr><th>person<th>clip<th>voice<th>similarity<th>opinion"""
 
 
 def compared(row: dict[str, Any], person: Person, sounds: list[Floats]) -> str:
@@ -257,7 +254,6 @@ def compared(row: dict[str, Any], person: Person, sounds: list[Floats]) -> str:
         row["person"],
         player([person.clip.samples]),
         player(sounds[:2]),
-        row["setting"],
         f"{row['similarity']:.2f}",
         f"{row['opinion']:.2f}",
     ]

@@ -3,7 +3,7 @@ phonemes and in sound; and the sound of any speakers of Kokoro.
 
     python lab/benchmarks/unspaced.py text zh [-o FILE.md]
     python lab/benchmarks/unspaced.py speech VOICE --speaker zm_yunxi --whisper WHISPER \
-        --sounds FOLDER [--sentences 0:2] [-o FILE.md]
+        --sounds FOLDER [--sentences 0 2] [-o FILE.md]
 
 The texts are the sentences of ``data/sentences.tsv``, which come character by character. ``text``:
 characters between a word's end and the one that makes it final; characters until a voice with one
@@ -178,15 +178,14 @@ def hear(arguments: argparse.Namespace) -> list[str]:
         language = subtags(voice.read_for(speaker).config.language)[0]
         texts = sentences("unspaced", language) or sentences("languages", language)
         judged = list[list[float]]()
-        for number in range(len(texts))[arguments.sentences]:
+        for number in range(len(texts))[slice(*arguments.sentences)]:
             wanted = syllables(language, texts[number])
             judged.append([len(wanted)])
             for name, policy in POLICIES.items():
                 path = arguments.sounds / f"{speaker}-{name.replace(' ', '')}-{number + 1:03}.wav"
                 sound = said(voice, texts[number], policy, speaker, path)
                 heard, rating = listened(sound, language, path.with_suffix(".json"), arguments)
-                found = [syllables(language, text, is_heard=True) for text in heard]
-                wrong = [distance(wanted, one) for one in found]
+                wrong = [distance(wanted, syllables(language, it, is_heard=True)) for it in heard]
                 judged[-1] += [float(np.median(wrong)), rating]
                 print(path.name, wrong, rating, *heard, flush=True)
             rows[speaker] = [f"{speaker}, {language}", *cells(np.array(judged))]
@@ -200,33 +199,32 @@ HEADING = "|sentences|wrong, whole|k = 1|k = 1 less whole|DistillMOS, whole|k = 
 def cells(judged: Floats) -> list[str]:
     """What has been heard of a speaker so far: of each sentence its syllables, and errors and
     opinion of both policies."""
-    lengths, wrong, whole, late_wrong, late = judged.T
-    rates = [100 * errors / lengths.mean() for errors in (wrong, late_wrong)]
-    return [
-        str(len(judged)),
-        *(f"{rate.mean():.1f} %" for rate in rates),
-        *map(with_interval, (rates[1] - rates[0], whole, late - whole)),
-    ]
+    wrong = 100 * judged[:, 1::2] / judged[:, 0].mean()
+    rated = judged[:, 2::2]
+    changes = [with_interval(np.diff(values)) for values in (wrong, rated)]
+    rates = [f"{rate:.1f} %" for rate in wrong.mean(0)]
+    return [str(len(judged)), *rates, changes[0], with_interval(rated[:, 0]), changes[1]]
 
 
 def with_interval(values: Floats) -> str:
-    """A mean with its 95 % interval, if there is one."""
-    if len(values) == 1:
-        return f"{values[0]:.2f}"
-    return f"{np.mean(values):+.2f} ± {1.96 * np.std(values) / len(values) ** 0.5:.2f}".lstrip("+")
-
-
-def part(text: str) -> slice:
-    """``0:2`` as a slice."""
-    return slice(*map(int, text.split(":")))
+    """A mean with its 95 % interval."""
+    half = 1.96 * np.std(values, ddof=1) / len(values) ** 0.5
+    return f"{np.mean(values):+.2f} ± {half:.2f}".lstrip("+")
 
 
 def main() -> None:
     """Print a table."""
-    parser = options(__doc__, "results", hearings=1, speaker=[str], whisper=Path, sounds=Path)
+    parser = options(
+        __doc__,
+        "results",
+        hearings=1,
+        sentences=(0, 1000),
+        speaker=[str],
+        whisper=Path,
+        sounds=Path,
+    )
     parser.add_argument("what", choices=("text", "speech"))
     parser.add_argument("which", help="a language; of speech, the voice's folder")
-    parser.add_argument("--sentences", type=part, default=slice(None), help="such as 0:2")
     arguments = parser.parse_args()
     lines = read(arguments.which) if arguments.what == "text" else hear(arguments)
     tell(lines, arguments.results)
