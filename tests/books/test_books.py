@@ -13,7 +13,7 @@ from support.epubs import epub
 from sayahead import ConfigError
 from sayahead.books import Passage, read_book
 from sayahead.books.epub import read_epub
-from sayahead.books.pages import blocks_of
+from sayahead.books.xhtml import blocks_of
 
 PAGE = """<html><head><title>no</title></head><body><nav><a>Contents</a></nav>
 <h1>Chapter <em>One</em></h1><p>In 1998<sup>3</sup> the 1<sup>st</sup> came<a epub:type="noteref">4</a>

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from sayahead.books.book import Book, Chapter, Passage, decoded
-from sayahead.books.pages import blocks_of
+from sayahead.books.xhtml import blocks_of
 from sayahead.errors import ConfigError
 
 log = logging.getLogger("sayahead")

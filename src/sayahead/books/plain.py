@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sayahead.books.book import Book, Chapter, Passage, decoded
-from sayahead.books.pages import UNSEEN
+from sayahead.books.xhtml import UNSEEN
 
 HEADING = re.compile(r"(#{1,6})[ \t]+(.+?)[ \t]*#*")
 UNDERLINED = re.compile(r"(=+|-{3,})[ \t]*")

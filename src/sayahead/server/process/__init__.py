@@ -1,1 +1,2 @@
-"""The server as processes: the application and what guards it, start and end, ``serve --check``."""
+"""The server as processes: the application with what is before it (proxies, hosts, origins), start
+and end, ``serve --check``."""

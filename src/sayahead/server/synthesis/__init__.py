@@ -1,1 +1,1 @@
-"""Commands, events and error codes (``messages.py``), places, and whose step is next."""
+"""Commands, events and error codes (``messages.py``), places, whose step is next, traces."""

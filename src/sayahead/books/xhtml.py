@@ -89,23 +89,25 @@ class _Page(HTMLParser):
                 self._numbers.append(first_number(known) if tag == "ol" else None)
             case "li":
                 self._number(known)
-            case "td" | "th":
-                self._parts += [", "] if "".join(self._parts).strip() else []
-            case "math":
-                # The formula itself is silent; what encloses it must not be.
-                self._parts += [] if self._is_silent(below=1) else [known.get("alttext") or ""]
+            case "td" | "th" if "".join(self._parts).strip():
+                self._parts.append(", ")
+            # The formula itself is silent; what encloses it must not be.
+            case "math" if not self._is_silent(below=1):
+                self._parts.append(known.get("alttext") or "")
 
     def _begin(self, tag: str, attrs: dict[str, str | None]) -> None:
         """Note an element that has an end tag."""
         is_line = tag not in BLOCKS and "display:block" in style_of(attrs)
-        self._parts += ["\n"] if is_line else []
+        if is_line:
+            self._parts.append("\n")
         self._open.append((tag, is_silent(tag, attrs), is_line))
 
     def handle_endtag(self, tag: str) -> None:
         """End an element, and with it those inside whose end tags are missing."""
         if tag == "sup":
             # The superscript of 1st belongs to the word; that of 1998³ refers to a note.
-            self._parts += [] if NOTE.fullmatch(self._superscript) else [self._superscript]
+            if not NOTE.fullmatch(self._superscript):
+                self._parts.append(self._superscript)
             self._superscript = ""
         if tag in BLOCKS:
             self.end_block()
@@ -117,7 +119,8 @@ class _Page(HTMLParser):
         if tag in tags:
             last = len(tags) - 1 - tags[::-1].index(tag)
             _, _, is_line = self._open[last]
-            self._parts += ["\n"] if is_line else []
+            if is_line:
+                self._parts.append("\n")
             del self._open[last:]
 
     def handle_data(self, data: str) -> None:
