@@ -334,11 +334,20 @@ def report(text: str, readings: list[Reading], language: str) -> str:
 def as_json(reading: Reading) -> str:
     """Return a line of JSON."""
     word = reading.word
-    row = {"start": word.start, "end": word.end, "source": reading.source, "words": word.text}
-    row |= {"sound": reading.sound, "ends": word.ends, "late": reading.late}
+    row = {
+        "start": word.start,
+        "end": word.end,
+        "source": reading.source,
+        "words": word.text,
+        "sound": reading.sound,
+        "ends": word.ends,
+        "late": reading.late,
+    }
     if reading.why:
         why = reading.why
         row |= {"kind": why.kind, "rule": why.rule, "where": why.where, "lines": why.lines}
-    row |= {"silence_s": word.pause_s} if word.pause_s else {}
-    row |= {"speed": word.speed} if word.speed != 1.0 else {}
+    if word.pause_s:
+        row["silence_s"] = word.pause_s
+    if word.speed != 1.0:
+        row["speed"] = word.speed
     return json.dumps(row, ensure_ascii=False)

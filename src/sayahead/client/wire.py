@@ -72,15 +72,15 @@ class Wire:
             raise ConfigError(
                 "sayahead.client needs websockets: pip install 'sayahead[client]'."
             ) from error
-        timeouts: dict[str, Any] = {
-            "ping_interval": PING_S,
-            "ping_timeout": PING_S,
-            "close_timeout": END_S,
-        }
         try:
-            resumed_url = f"{url}?resumed={quote(resumed)}" if resumed else url
             socket = await connect(
-                resumed_url, additional_headers=headers, compression=None, max_size=None, **timeouts
+                f"{url}?resumed={quote(resumed)}" if resumed else url,
+                additional_headers=headers,
+                compression=None,
+                max_size=None,
+                ping_interval=PING_S,
+                ping_timeout=PING_S,
+                close_timeout=END_S,
             )
         except (OSError, EOFError, InvalidHandshake, InvalidMessage) as error:
             status = error.response.status_code if isinstance(error, InvalidStatus) else 0

@@ -280,11 +280,9 @@ class Connection:
         """Return what the log says about the connection at its end."""
         duration_s = self._loop.time() - self._start
         lease = self._lease
-        figures: dict[str, Any] = {
+        figures = {
             "voice": ",".join(lease.voices),
             "language": ",".join(lease.languages),
-        }
-        figures |= {
             "texts": lease.texts,
             "characters": self._characters,
             "audio_s": round(self._audio_s, 3),

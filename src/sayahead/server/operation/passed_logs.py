@@ -20,8 +20,10 @@ class Passed(logging.Formatter):
             "name": record.name,
             "levelno": record.levelno,
             "levelname": record.levelname,
+            "msg": record.getMessage(),
+            "created": record.created,
+            **extras(record),
         }
-        row |= {"msg": record.getMessage(), "created": record.created, **extras(record)}
         if record.exc_info:
             row["exc_text"] = self.formatException(record.exc_info)
         return json.dumps(row, default=str)

@@ -96,16 +96,14 @@ class Database:
             raise ConfigError(
                 "The setting usage_database must be postgresql://USER:PASSWORD@HOST/DATABASE."
             )
-        server = {
+        self._options: dict[str, Any] = {
             "host": parts.hostname,
             "port": parts.port or PORT,
             "database": unquote(parts.path.strip("/")),
-        }
-        login = {
             "user": unquote(parts.username or "postgres"),
             "password": unquote(parts.password or "") or None,
+            "timeout": PATIENCE_S,
         }
-        self._options: dict[str, Any] = {**server, **login, "timeout": PATIENCE_S}
         self._pg8000 = pg8000.native
         self._lock = threading.Lock()
         self._base: Any = None

@@ -100,15 +100,16 @@ class Cartesia(SocketProtocol):
             case m.Failed(code, message, failed, gone):
                 if gone and failed is not None:
                     self._open.pop(failed, None)
-                over = gone or failed not in self._open
-                title = title_of(code)
-                details = {
-                    "title": title,
-                    "message": message,
-                    "error_code": code,
-                    "request_id": self.session,
-                }
-                yield say("error", failed, m.STATUS.get(code, 400), done=over, **details)
+                yield say(
+                    "error",
+                    failed,
+                    m.STATUS.get(code, 400),
+                    done=gone or failed not in self._open,
+                    title=title_of(code),
+                    message=message,
+                    error_code=code,
+                    request_id=self.session,
+                )
 
     def _sound(self, audio: m.Audio, wishes: _Utterance) -> Iterable[str]:
         """Yield the messages for audio and the times of its words."""

@@ -57,12 +57,14 @@ class Deepgram(SocketProtocol):
     def greeting(self) -> Iterable[str]:
         """Yield the message Metadata."""
         uuid_of_voice = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
-        model = {
-            "model_name": self._voice,
-            "model_version": __version__,
-            "model_uuid": uuid_of_voice,
-        }
-        yield say("Metadata", request_id=self.session, **model, additional_model_uuids=[])
+        yield say(
+            "Metadata",
+            request_id=self.session,
+            model_name=self._voice,
+            model_version=__version__,
+            model_uuid=uuid_of_voice,
+            additional_model_uuids=[],
+        )
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = text_frame(message)
@@ -111,13 +113,13 @@ class Deepgram(SocketProtocol):
                 self._open = self._open and not gone
                 ends = gone and failed is None
                 # Clients differ in the names that they read.
-                names = {
-                    "description": message,
-                    "code": code,
-                    "warn_msg": message,
-                    "warn_code": code,
-                }
-                yield say("Error" if ends else "Warning", **names)
+                yield say(
+                    "Error" if ends else "Warning",
+                    description=message,
+                    code=code,
+                    warn_msg=message,
+                    warn_code=code,
+                )
             case m.Echo(message):
                 yield str(message)
 

@@ -84,19 +84,19 @@ class Dictionary:
     def row(self) -> dict[str, Any]:
         """Return it in ElevenLabs' form."""
         version, lexicon = self.latest
-        row = {
+        return {
             "id": self.id,
             "name": self.name,
             "created_by": self.owner,
             "creation_time_unix": self.created,
-        }
-        row |= {
             "version_id": version,
             "version_rules_num": len(lexicon),
             "description": self.description,
+            "latest_version_id": version,
+            "latest_version_rules_num": len(lexicon),
+            "permission_on_resource": "admin",
+            "archived_time_unix": None,
         }
-        latest = {"latest_version_id": version, "latest_version_rules_num": len(lexicon)}
-        return row | latest | {"permission_on_resource": "admin", "archived_time_unix": None}
 
 
 class Dictionaries:

@@ -372,47 +372,40 @@ def failure(error: RequestError) -> Response:
 def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
     """Return a voice, or one of its speakers, in ElevenLabs' form."""
     labels = {"language": config.language, **({"gender": config.gender} if config.gender else {})}
-    row = {
+    return {
         "voice_id": name,
         "name": name,
         "category": "premade",
         "description": config.description,
         "labels": labels,
+        "samples": None,
+        "preview_url": None,
+        "settings": None,
+        "available_for_tiers": [],
+        "high_quality_base_model_ids": [],
     }
-    unknown = {"samples": None, "preview_url": None, "settings": None}
-    return {**row, **unknown, "available_for_tiers": [], "high_quality_base_model_ids": []}
 
 
 def models(hub: Hub) -> list[dict[str, Any]]:
     """Return the only model in ElevenLabs' form."""
     languages = sorted({config.language for config in hub.voices.configs.values()})
-    abilities = {
-        "can_do_text_to_speech": True,
-        "can_use_style": False,
-        "can_use_speaker_boost": False,
-    }
-    inabilities = dict.fromkeys(
-        ("can_be_finetuned", "can_do_voice_conversion", "serves_pro_voices"), False
-    )
-    limits = {"max_characters_request_free_user": hub.limits.pending_characters}
-    limits |= {"max_characters_request_subscribed_user": hub.limits.pending_characters}
-    limits |= {
-        "maximum_text_length_per_request": hub.limits.pending_characters,
-        "token_cost_factor": 1,
-    }
-    about = {
-        "model_id": "sayahead",
-        "name": "sayahead",
-        "description": "Speech that begins before the text ends.",
-    }
-    session_options = [{"language_id": language, "name": language} for language in languages]
+    max_characters = hub.limits.pending_characters
     return [
         {
-            **about,
-            **abilities,
-            **inabilities,
-            **limits,
-            "languages": session_options,
+            "model_id": "sayahead",
+            "name": "sayahead",
+            "description": "Speech that begins before the text ends.",
+            "can_do_text_to_speech": True,
+            "can_use_style": False,
+            "can_use_speaker_boost": False,
+            "can_be_finetuned": False,
+            "can_do_voice_conversion": False,
+            "serves_pro_voices": False,
+            "max_characters_request_free_user": max_characters,
+            "max_characters_request_subscribed_user": max_characters,
+            "maximum_text_length_per_request": max_characters,
+            "token_cost_factor": 1,
+            "languages": [{"language_id": tag, "name": tag} for tag in languages],
             "requires_alpha_access": False,
         }
     ]
@@ -425,40 +418,29 @@ def subscription(hub: Hub, caller: Caller) -> dict[str, Any]:
     following = (now.replace(day=1) + datetime.timedelta(days=32)).replace(
         day=1, hour=0, minute=0, second=0
     )
-    figures = {
-        "character_count": month,
-        "character_limit": caller.terms.characters_per_month or UNLIMITED,
-    }
-    figures |= {
-        "voice_limit": 0,
-        "professional_voice_limit": 0,
-        "voice_slots_used": 0,
-        "voice_add_edit_counter": 0,
-    }
-    figures |= {
-        "max_voice_add_edits": 0,
-        "next_character_count_reset_unix": int(following.timestamp()),
-    }
-    figures |= {"professional_voice_slots_used": 0, "max_character_limit_extension": 0}
-    cloning = (
-        "can_use_instant_voice_cloning",
-        "can_use_professional_voice_cloning",
-        "has_open_invoices",
-    )
-    inabilities = (
-        "can_extend_character_limit",
-        "allowed_to_extend_character_limit",
-        "can_extend_voice_limit",
-        *cloning,
-    )
-    about: dict[str, Any] = {
+    return {
         "tier": "sayahead",
         "status": "active",
         "currency": "usd",
         "open_invoices": [],
         "next_invoice": None,
+        "character_count": month,
+        "character_limit": caller.terms.characters_per_month or UNLIMITED,
+        "voice_limit": 0,
+        "professional_voice_limit": 0,
+        "voice_slots_used": 0,
+        "voice_add_edit_counter": 0,
+        "max_voice_add_edits": 0,
+        "next_character_count_reset_unix": int(following.timestamp()),
+        "professional_voice_slots_used": 0,
+        "max_character_limit_extension": 0,
+        "can_extend_character_limit": False,
+        "allowed_to_extend_character_limit": False,
+        "can_extend_voice_limit": False,
+        "can_use_instant_voice_cloning": False,
+        "can_use_professional_voice_cloning": False,
+        "has_open_invoices": False,
     }
-    return {**about, **figures, **dict.fromkeys(inabilities, False)}
 
 
 def routes(hub: Hub) -> list[BaseRoute]:

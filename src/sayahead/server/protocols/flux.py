@@ -107,13 +107,14 @@ class Flux(SocketProtocol):
         self._speed = speed_of(query.get("speed", "1"))
         session = session_of(query, speed=self._speed)
         self._delivery = delivery_of(query)
-        chosen: dict[str, Any] = {
-            "voice": voice,
-            "language": language,
-            "format": format_of(query),
-            "delivery": self._delivery,
-        }
-        self._options = replace(OPTIONS, session=session, **chosen)
+        self._options = replace(
+            OPTIONS,
+            voice=voice,
+            language=language,
+            format=format_of(query),
+            session=session,
+            delivery=self._delivery,
+        )
         # The speed at which the utterance was opened.
         self._opened_speed = self._speed
         self._open = False
@@ -135,8 +136,13 @@ class Flux(SocketProtocol):
     def greeting(self) -> Iterable[str]:
         """Yield the message Connected."""
         identity = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
-        model = {"model_name": self._voice, "model_version": __version__, "model_uuids": [identity]}
-        yield say("Connected", request_id=self.session, **model)
+        yield say(
+            "Connected",
+            request_id=self.session,
+            model_name=self._voice,
+            model_version=__version__,
+            model_uuids=[identity],
+        )
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = text_frame(message)
@@ -306,10 +312,13 @@ class Flux(SocketProtocol):
 
     def _totals(self) -> str:
         """Return the message with the session's figures."""
-        figures = {"total_input_character_count": self._all_characters}
-        figures["total_billable_character_count"] = self._all_characters
         total_s = self._earlier_s + (self._sent_s if self._open else 0.0)
-        return say("SessionMetadata", total_audio_duration_ms=milliseconds(total_s), **figures)
+        return say(
+            "SessionMetadata",
+            total_audio_duration_ms=milliseconds(total_s),
+            total_input_character_count=self._all_characters,
+            total_billable_character_count=self._all_characters,
+        )
 
     def _reset(self) -> None:
         """Forget the utterance, which is over."""
@@ -411,13 +420,14 @@ def routes(hub: Hub) -> list[BaseRoute]:
         except ConfigError as error:
             return refused(error)
         voice, language = voice_of(hub, query.get("model", ""))
-        chosen: dict[str, Any] = {
-            "voice": voice,
-            "language": language,
-            "format": form,
-            "delivery": delivery,
-        }
-        options = m.Options(any_voice=True, session=session_of(query, speed=speed), **chosen)
+        options = m.Options(
+            voice,
+            language,
+            any_voice=True,
+            format=form,
+            session=session_of(query, speed=speed),
+            delivery=delivery,
+        )
         return SpeechResponse(hub, caller, "flux", text, options, failure=failure)
 
     return [

@@ -209,9 +209,14 @@ class Native(SocketProtocol):
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
             case m.Audio(name, data, start_s, duration_s, words):
-                times = {"start_s": round(start_s, 6), "duration_s": round(duration_s, 6)}
-                rows = [word_row(word) for word in words]
-                yield say("speech.audio", context_id=name, **times, bytes=len(data), words=rows)
+                yield say(
+                    "speech.audio",
+                    context_id=name,
+                    start_s=round(start_s, 6),
+                    duration_s=round(duration_s, 6),
+                    bytes=len(data),
+                    words=[word_row(word) for word in words],
+                )
                 yield data
             case m.Revised(name, mark, at, text):
                 yield say("speech.revised", context_id=name, revise_id=mark, at=at, text=text)
@@ -226,13 +231,14 @@ class Native(SocketProtocol):
                     "speech.done", context_id=name, audio_s=round(audio_s, 6), characters=characters
                 )
             case m.Cancelled(name, heard, message):
-                figures = {
-                    "audio_s": round(heard.played_s, 6),
-                    "words": heard.word_count,
-                    "text_end": heard.end,
-                }
                 yield say(
-                    "speech.cancelled", context_id=name, **figures, text=heard.text, message=message
+                    "speech.cancelled",
+                    context_id=name,
+                    audio_s=round(heard.played_s, 6),
+                    words=heard.word_count,
+                    text_end=heard.end,
+                    text=heard.text,
+                    message=message,
                 )
             case m.Failed(code, why, failed, gone, mark):
                 revision = {} if mark is None else {"revise_id": mark}
@@ -260,17 +266,19 @@ def played_in(data: dict[str, Any], name: str) -> float:
 
 def word_row(word: m.SpokenWord) -> dict[str, Any]:
     """Return a word in the form for clients."""
-    times = {"onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6)}
-    more: dict[str, Any] = {"speaker": word.speaker} if word.speaker else {}
-    more |= {"ends": True} if word.ends else {}
-    return {
+    row: dict[str, Any] = {
         "word": word.text,
         "written": word.written,
         "start": word.start,
         "end": word.end,
-        **times,
-        **more,
+        "onset_s": round(word.onset_s, 6),
+        "offset_s": round(word.offset_s, 6),
     }
+    if word.speaker:
+        row["speaker"] = word.speaker
+    if word.ends:
+        row["ends"] = True
+    return row
 
 
 def say(kind: str, **rest: Any) -> str:

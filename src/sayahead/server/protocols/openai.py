@@ -111,13 +111,14 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
     if not isinstance(instructions, str | None):
         raise bad("instructions", "instructions must be a string.")
     delivery = instructed((instructions or "")[:MAX_INSTRUCTIONS])
-    chosen: dict[str, Any] = {
-        "voice": voice,
-        "language": language,
-        "format": FORMATS[format_name],
-        "delivery": delivery,
-    }
-    return m.Options(any_voice=True, session=session_of(body, speed=speed), **chosen)
+    return m.Options(
+        voice,
+        language,
+        any_voice=True,
+        format=FORMATS[format_name],
+        session=session_of(body, speed=speed),
+        delivery=delivery,
+    )
 
 
 def bad(field: str, message: str) -> RequestError:
@@ -178,16 +179,16 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
 def voice_row(hub: Hub, config: VoiceConfig) -> dict[str, Any]:
     """Return a voice in the form of ``/v1/audio/voices``."""
-    row: dict[str, Any] = {
+    return {
         "id": config.name,
         "name": config.name,
         "language": config.language,
         "description": config.description,
-    }
-    row |= {"speakers": list(config.speakers), "license": config.license}
-    row |= {
+        "speakers": list(config.speakers),
+        "license": config.license,
         "speed": list(config.speed),
         "unit": hub.voices.unit(config.name),
         "research": config.research,
+        "sample_rate": config.sample_rate,
+        "default": config.name == hub.voices.default,
     }
-    return {**row, "sample_rate": config.sample_rate, "default": config.name == hub.voices.default}

@@ -275,8 +275,10 @@ def event(kind: str, data: dict[str, Any], payload: bytes = b"") -> bytes:
     """Return an event as bytes: a line of JSON, then its data, then its payload."""
     body = json.dumps(data).encode() if data else b""
     header: dict[str, Any] = {"type": kind, "version": VERSION}
-    header |= {"data_length": len(body)} if body else {}
-    header |= {"payload_length": len(payload)} if payload else {}
+    if body:
+        header["data_length"] = len(body)
+    if payload:
+        header["payload_length"] = len(payload)
     return json.dumps(header).encode() + b"\n" + body + payload
 
 
