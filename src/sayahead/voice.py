@@ -124,13 +124,8 @@ class Voice:
         voice's default; a policy is returned as it is. ConfigError for an unknown name or option,
         or one that this voice does not have."""
         if spec is None:
-            usual = (
-                "lookahead"
-                if not self.characters
-                else "agent"
-                if "agent" in self._policies
-                else "wait-k-steps"
-            )
+            of_characters = "agent" if "agent" in self._policies else "wait-k-steps"
+            usual = of_characters if self.characters else "lookahead"
             spec = self.loaded.policy or usual
         policy: Any = (
             policies.policy(spec, self._policies, self._whose, **options) if is_spec(spec) else spec

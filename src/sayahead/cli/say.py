@@ -183,8 +183,8 @@ def run(arguments: argparse.Namespace) -> int:
         sink = open_sink(arguments, voice.sample_rate, console)
         stack.callback(sink.close)
         speaker.by_line = is_typed
-        speaker.by_key = is_typed and arguments.interactive
-        speaker.by_key = speaker.by_key and stack.enter_context(keys(sys.stdin.fileno()))
+        if is_typed and arguments.interactive:
+            speaker.by_key = stack.enter_context(keys(sys.stdin.fileno()))
         if speaker.by_key:
             console.note(
                 "Type: each word is spoken as you finish it; until then it can be deleted. Ctrl-D"
@@ -290,22 +290,22 @@ class Speaker:
 
     def _summary(self) -> str:
         """Return a line about the sound so far."""
-        words = len(self.speech.words)
+        word_count = len(self.speech.words)
+        words = "1 word" if word_count == 1 else f"{word_count} words"
         first = (
             ""
             if math.isnan(self._first_s)
             else f", first sound {1000 * self._first_s:.0f} ms after its text"
         )
-        return f"{self.written_s:.1f} s, {words} word{'s' * (words != 1)}{first}"
+        return f"{self.written_s:.1f} s, {words}{first}"
 
     def report(self, target: str) -> None:
         """Print the summary in place of the progress line; nothing after an error, which says
         more."""
         self._console.progress("")
         if self.speech.words and self._outcome:
-            self._console.note(
-                f"{target}: {self._summary()}{', stopped' * (self._outcome == 'stopped')}"
-            )
+            ending = ", stopped" if self._outcome == "stopped" else ""
+            self._console.note(f"{target}: {self._summary()}{ending}")
         elif self._outcome == "done":
             why = (
                 "the text has no words that can be spoken"

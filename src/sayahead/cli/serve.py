@@ -72,14 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                     help=text,
                 )
             else:
-                text += (
-                    "; may be repeated"
-                    if default == ()
-                    else ""
-                    if default is None
-                    else f" (default: {default})"
-                )
-                action = "append" if default == () else "store"
+                is_list = default == ()
+                if is_list:
+                    text += "; may be repeated"
+                elif default is not None:
+                    text += f" (default: {default})"
+                action = "append" if is_list else "store"
                 stand_in = STAND_INS.get(field.name) or field.name.rpartition("_")[2].upper()
                 add(flag, dest=field.name, action=action, metavar=stand_in, help=text)
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")

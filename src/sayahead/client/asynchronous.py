@@ -321,7 +321,8 @@ class AsyncSpeech:
         # While a revision waits for its answer, other text waits, too: its position is not known
         # yet.
         self._order = asyncio.Lock()
-        self._revision_answer: asyncio.Future[int] | None = None
+        # Its answer is the position, or None if the connection was lost.
+        self._revision_answer: asyncio.Future[int | None] | None = None
         # The connection that has this text, the position in the text where that server's part
         # begins, and what of its sound is new.
         self._connection = client._connection
@@ -405,7 +406,7 @@ class AsyncSpeech:
                 common = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
                 at = at + common
                 text = text[common:]
-            answer = asyncio.get_running_loop().create_future()
+            answer: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
             self._revision_answer = answer
             # A full queue of chunks must not block the answer.
             self._room.set()
@@ -413,10 +414,10 @@ class AsyncSpeech:
                 was_sent = await self._send(
                     "input_text.revise", at=at - self._offset, text=text[:max_size]
                 )
-                revised_at = await answer if was_sent else -1
+                revised_at = await answer if was_sent else None
             finally:
                 self._revision_answer = None
-            if revised_at < 0:
+            if revised_at is None:
                 # No server has this text now: revise it here, and ``_resume`` sends it.
                 at, text = self._unspoken(at, text)
                 self._rewrite(self.text[:at] + text, at)
@@ -483,6 +484,7 @@ class AsyncSpeech:
         for more than was handed out.
         """
         self.turn.tell(played_s)
+        # A server that resumed the text counts from where its own sound begins.
         shift = self._splice.shift if self._splice else 0
         if self._name in self._client._open and self._has_begun and shift is not None:
             own_s = played_s + shift / self._client.sample_rate
@@ -639,7 +641,7 @@ class AsyncSpeech:
         if self._is_silenced or self._stalled_rounds >= MAX_STALLED_ROUNDS:
             self._end(None if self._is_silenced else error)
         elif self._revision_answer is not None and not self._revision_answer.done():
-            self._revision_answer.set_result(-1)
+            self._revision_answer.set_result(None)
 
     async def _resume(self) -> None:
         """Send the text to the new server: the open sentence from its beginning, and everything
@@ -697,13 +699,10 @@ class AsyncSpeech:
             self.words += item.words
             self.turn.hand(item)
             return item
-        if isinstance(item, AudioChunk):
-            item = None
-        # Further calls get the same answer.
-        self._chunks.put_nowait(item)
-        if item is None:
-            raise StopAsyncIteration
-        raise item
+        # The end: an error, or none. Further calls get the same answer.
+        error = None if isinstance(item, AudioChunk) else item
+        self._chunks.put_nowait(error)
+        raise error or StopAsyncIteration
 
     def _check_failure(self) -> None:
         """Raise the error of the text, once."""

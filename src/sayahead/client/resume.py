@@ -114,7 +114,7 @@ class Splice:
         end = word.end + self._offset
         # If a flush came at another moment, one received word may now be two: the second of them
         # lies inside of it.
-        if last is not None and (start <= last.start or end <= last.end > start):
+        if last is not None and (start <= last.start or (start < last.end and end <= last.end)):
             extension = self._extension(word, last)
             if extension is None:
                 if start == last.start:
@@ -146,9 +146,9 @@ class Splice:
         end = word.end + self._offset
         if end <= last.end or not any(map(str.isalnum, self._part(last.end, end))):
             return None
-        onset = word.onset_samples + (word.offset_samples - word.onset_samples) * (
-            last.end - start
-        ) // (end - start)
+        # It begins where its share of the word's characters does.
+        duration = word.offset_samples - word.onset_samples
+        onset = word.onset_samples + duration * (last.end - start) // (end - start)
         return replace(word, onset_samples=onset)
 
     def _break_sample(self, word: WordTiming, last: WordTiming) -> int:

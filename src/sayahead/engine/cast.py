@@ -49,6 +49,7 @@ class Tags:
         ``opens_line``: whether the text begins at the start of a line.
         """
         tags = list[tuple[int, int, str | None]]()
+        # The character put before the text tells the pattern whether this is a line's start.
         for tag in self._tag.finditer(("\n" if opens_line else " ") + text, 1):
             groups = tag.groupdict()
             name = (
@@ -120,7 +121,9 @@ class Part:
         if index < 0:
             return 0
         position = self.places.text[index] + at - self.places.source[index]
-        return min([position, self.characters, *self.places.text[index + 1 :][:1]])
+        # Inside a tag, ``at`` is beyond the stretch of text before the tag.
+        stretch_end = [*self.places.text, self.characters][index + 1]
+        return min(position, stretch_end, self.characters)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where the characters from ``start`` to ``end`` of its text stand in the source."""
@@ -262,9 +265,12 @@ class Cast(Session):
             return
         if last.characters or last.session is not None:
             last.give(Flush.END)
-            self._parts.append(last := Part(name, at))
-        last.name = name
-        last.begin = at
+            last = Part(name, at)
+            self._parts.append(last)
+        else:
+            # Nothing was said: the part is the next speaker's.
+            last.name = name
+            last.begin = at
         if self._delivery != PLAIN:
             last.give(self._delivery)
 

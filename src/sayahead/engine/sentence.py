@@ -357,8 +357,9 @@ class Words:
                 return action
             action = Speak(action.word_count + more.word_count, more.lookahead)
         # A policy without lookahead never says READ here: it has spoken all that was there.
-        could_add = len(pending) == action.word_count < together and not pending[-1].ends
-        self._hungry = could_add and not (action.alone or self._must_breathe)
+        has_spoken_all = action.word_count == len(pending) and not pending[-1].ends
+        may_add = action.word_count < together and not (action.alone or self._must_breathe)
+        self._hungry = has_spoken_all and may_add
         return action
 
     def _decide(
@@ -432,7 +433,8 @@ class Words:
         """Record that a break is over. It is no word, so nothing is returned."""
         self._end = word.end
         self._seen = self._segment_lookahead
-        self._sentence_start = self._sentence_start if self._open_count else self._end
+        if not self._open_count:
+            self._sentence_start = self._end
         self._must_close = word.ends and self._open_count > 0
         self._must_breathe = self._must_breathe and bool(self._pending)
         return ()

@@ -257,10 +257,11 @@ class Hub:
             options.voice, any_voice=options.any_voice, language=options.language
         )
         session = options.session
-        (min_speed, max_speed) = self.voices.configs[name].speed
-        speed = (
-            min(max(session.speed, min_speed), max_speed) if options.any_voice else session.speed
-        )
+        speed = session.speed
+        if options.any_voice:
+            # Whoever takes any voice takes its bounds, too.
+            min_speed, max_speed = self.voices.configs[name].speed
+            speed = min(max(speed, min_speed), max_speed)
         lexicon = self._with_server_lexicon(session.lexicon)
         chosen_speaker = speaker if session.speaker is None else session.speaker
         session = replace(session, speed=speed, speaker=chosen_speaker, lexicon=lexicon)
@@ -593,6 +594,7 @@ class Hub:
         )
         if name in allowed:
             return options
+        # The client did not name this voice, but got it by its language or as the default.
         if (options.voice or "").partition(":")[0] != name and allowed[0] in self.voices.configs:
             return replace(options, voice=allowed[0])
         raise self._refuse(caller, "forbidden", f"This key may not use the voice {name!r}.")
@@ -724,7 +726,10 @@ class Hub:
         candidates = [
             (float(idle_since[index]), index) for index in others if 0 < idle_since[index] < newest
         ]
-        return min(candidates)[::-1] if candidates else None
+        if not candidates:
+            return None
+        since, index = min(candidates)
+        return index, since
 
     def beat(self) -> None:
         """Publish this process's state for the others."""

@@ -127,7 +127,8 @@ def mark_of(data: dict[str, Any], field: str) -> str | int | None:
     mark = data.get(field)
     if not isinstance(mark, str | int):
         return None
-    if len(mark) > MAX_NAME if isinstance(mark, str) else abs(mark) >= 2**63:
+    is_too_long = len(mark) > MAX_NAME if isinstance(mark, str) else abs(mark) >= 2**63
+    if is_too_long:
         raise MessageError(
             f"{field} must be a string of at most {MAX_NAME} characters, or a number below 2^63."
         )

@@ -149,8 +149,10 @@ class Voices:
 
         Texts that are being spoken keep their voice, whose memory is freed when they end.
         """
+        if not idle_s:
+            return
         oldest = time.monotonic() - idle_s
-        for name in list(self.loaded) if idle_s else ():
+        for name in list(self.loaded):
             if name != self.default and self._last_use.setdefault(name, time.monotonic()) < oldest:
                 with self._locks[name]:
                     self.loaded.pop(name, None)

@@ -137,13 +137,10 @@ class Speech:
         with self._write_lock, steps:
             self._session.take(item)
             self._scheduler.on_item(item)
-            self._last_text_at = (
-                math.inf
-                if isinstance(item, Flush)
-                else time.monotonic()
-                if item
-                else self._last_text_at
-            )
+            if isinstance(item, Flush):
+                self._last_text_at = math.inf
+            elif item:
+                self._last_text_at = time.monotonic()
 
     def write(self, fragments: str | Iterable[str]) -> None:
         """Push all fragments, then finish. An async iterator is for ``Voice.speak``."""

@@ -412,6 +412,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
             speaker_tables_of_voice[0] if speaker_tables_of_voice else None,
         )
 
+    # Filled by ``stages``, which gets the graphs once they are loaded.
     speaker_tables_of_voice = list[Speakers]()
     read = config if lender is None else replace(config, reads=lender.reads or lender.language)
     voice = phoneme_voice(read, *makers, stages=stages)

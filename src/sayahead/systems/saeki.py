@@ -148,6 +148,7 @@ class SegmentalAcoustic:
             segment = replace(segment, ids=spoken, embedding=None)
             past = NO_IDS
             spoken = spoken[first:]
+        # What is spoken stands between pads at the sentence's beginning and end.
         closed = self._model.end_mark if self._model.independent else ended
         front = NO_IDS if len(past) else self._pad
         ids = np.concatenate([front, spoken, self._pad if closed else NO_IDS])
@@ -156,19 +157,13 @@ class SegmentalAcoustic:
             if segment.embedding is None
             else segment.embedding
         )
+        # Places in ``ids`` of the segment's first phoneme, and of the last one that sounds.
         begin = len(front) - first
         sounded = begin + (segment.spans[-1][1] if segment.spans else segment.speak) - 1
         random = np.random.default_rng([rendering.seed, state.frames])
         mel, visited = self._decode(ids, embedding, sounded, random)
 
-        places = np.array([(begin + a, begin + b) for a, b in segment.spans], np.int64).reshape(
-            -1, 2
-        )
-        at = (
-            np.minimum(np.searchsorted(visited, places) * self._model.reduction, len(mel))
-            + state.frames
-        )
-        words = tuple((int(a), int(b)) for a, b in at)
+        words = self._word_frames(segment, begin, visited, state.frames, len(mel))
         frames = np.concatenate([state.held, mel])
         if ended:
             return Frames(frames, frames[:0], words, True), self.initial()
@@ -178,6 +173,20 @@ class SegmentalAcoustic:
         kept = np.concatenate([past, ids])[-self._model.past :]
         after = SegmentalState(kept, frames[commit:], state.frames + len(mel))
         return Frames(frames[:commit], right, words, False), after
+
+    def _word_frames(
+        self, segment: Segment, begin: int, visited: list[int], number: int, count: int
+    ) -> tuple[tuple[int, int], ...]:
+        """Return first and end frame of each word: its phonemes are spoken while attention visits
+        them.
+
+        ``begin``: place of the first phoneme; ``number``: number in the sentence of the first of
+        the segment's ``count`` frames.
+        """
+        places = [(begin + a, begin + b) for a, b in segment.spans]
+        steps_before = np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))
+        at = number + np.minimum(steps_before * self._model.reduction, count)
+        return tuple((int(a), int(b)) for a, b in at)
 
     def _without_words(
         self, segment: Segment, state: SegmentalState

@@ -193,7 +193,7 @@ def chosen(language: str | None = None, gender: str | None = None) -> str:
     """
     if language is None and gender is None:
         return DEFAULT
-    ranked = list[tuple[int, int, str]]()
+    ranked = list[tuple[bool, bool, int, str]]()
     for order, (name, folder) in enumerate(installed_voices().items()):
         try:
             config = read_config(folder)
@@ -204,10 +204,10 @@ def chosen(language: str | None = None, gender: str | None = None) -> str:
             and speaks(config.language, language or "")
             and not config.research
         ):
-            ranked.append((len(config.speakers) > 1, (name != DEFAULT) * (1 + order), name))
+            ranked.append((len(config.speakers) > 1, name != DEFAULT, order, name))
     if not ranked:
         raise VoiceError(why_none(language, gender))
-    return min(ranked)[2]
+    return min(ranked)[-1]
 
 
 def why_none(language: str | None, gender: str | None) -> str:

@@ -25,9 +25,12 @@ def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
     )
     beside(*(functools.partial(check_file, *file) for file in files))
     used = {path.name for path in folder.iterdir() if path.suffix in LOADED}
-    used |= {config.learned.weights} if config.learned else set()
-    used |= {config.agent.graph} if config.agent else set()
-    used |= {config.hidden.graph} if config.hidden else set()
+    if config.learned:
+        used.add(config.learned.weights)
+    if config.agent:
+        used.add(config.agent.graph)
+    if config.hidden:
+        used.add(config.hidden.graph)
     if config.distilled and config.distilled.borrowed is None:
         used |= {config.distilled.graph, config.distilled.vectors}
     for file in sorted(used - config.files.keys()):

@@ -214,7 +214,8 @@ class SharedCounters:
             if len(self._rows) > ROWS:
                 self._rows.clear()
             with self.exclusive():
-                cached = self._rows[client] = self._assign_row(first, second), first, second
+                cached = self._assign_row(first, second), first, second
+            self._rows[client] = cached
         row = cached[0]
         self._used[row] = time.monotonic()
         return row

@@ -332,6 +332,5 @@ def parse(name: str, text: str, *, where: str) -> Any:
     try:
         return kind(text)
     except ValueError as error:
-        raise ConfigError(
-            f"{where} is {text!r}, but must be a {'whole ' * (kind is int)}number."
-        ) from error
+        number = "whole number" if kind is int else "number"
+        raise ConfigError(f"{where} is {text!r}, but must be a {number}.") from error

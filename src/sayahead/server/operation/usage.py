@@ -497,6 +497,7 @@ class Bill:
             return
         spoken = max(characters, self._spoken)
         sent_s = max(audio_s, self._audio_s)
+        # Much sound of little text counts as more characters.
         billed = max(self._billed, spoken, int(SOUND_PER_S * (sent_s - SOUND_FREE_S)))
         if billed > self._billed or sent_s > self._audio_s:
             self._usage.add(

@@ -226,7 +226,8 @@ class File:
         with self._writing.use(begin="begin immediate") as base:
             base.executemany(ADD, [astuple(row) for row in rows])
         with self._notes_lock:
-            self._unconfirmed += rows if self._name is not None else ()
+            if self._name is not None:
+                self._unconfirmed += rows
             self._changed_places.update(row.place for row in rows)
 
     def rows(

@@ -32,7 +32,7 @@ from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.capacity import ProcessorShare
 from sayahead.sound.formats import encoder
 from sayahead.sound.pcm import audible
-from sayahead.types import WordTiming
+from sayahead.types import AudioChunk, WordTiming
 from sayahead.voice import Voice
 
 T = TypeVar("T")
@@ -188,31 +188,40 @@ class Speaking:
             self._computed_s += time.thread_time() - computing
             return Size.SHORT if phonemes is None else Size.LONG
         chunk = self.session.pull()
-        samples = 0
-        words = tuple[WordTiming, ...]()
-        data = b""
-        loud = False
         if chunk is not None:
-            samples = len(chunk.samples)
-            words = chunk.words
+            self.batch_size.made()
             if size is Size.SHORT:
                 self._pool.learn(self._voice, time.thread_time() - computing)
-            data = self._encoder.push(chunk.samples)
-            loud = len(audible(chunk.samples)) > 0
-            self._mute = False
-            self.batch_size.made()
-        elif self.session.finished and not self._over:
-            if self._mute:
-                data = self._encoder.push(np.zeros(round(MOMENT_S * self.sample_rate), np.float32))
-            self._over = True
-            data = data + self._encoder.finish()
+        data = self._encoded(chunk)
         computed_s = self._computed_s + time.thread_time() - computing
         if chunk is None and not data:
             self._computed_s = computed_s
             return None
         self._computed_s = 0.0
         took_s = time.perf_counter() - start
-        return EncodedChunk(data, samples, words, loud, start - request, took_s, computed_s)
+        samples = np.zeros(0, np.float32) if chunk is None else chunk.samples
+        return EncodedChunk(
+            data,
+            len(samples),
+            () if chunk is None else chunk.words,
+            len(audible(samples)) > 0,
+            start - request,
+            took_s,
+            computed_s,
+        )
+
+    def _encoded(self, chunk: AudioChunk | None) -> bytes:
+        """Return what the encoder makes of a chunk or, without one, of the end of the text."""
+        if chunk is not None:
+            self._mute = False
+            return self._encoder.push(chunk.samples)
+        if self._over or not self.session.finished:
+            return b""
+        self._over = True
+        silence = b""
+        if self._mute:
+            silence = self._encoder.push(np.zeros(round(MOMENT_S * self.sample_rate), np.float32))
+        return silence + self._encoder.finish()
 
 
 @dataclass(order=True, slots=True)
