@@ -582,3 +582,60 @@ def test_the_number_of_a_decision_has_no_colons(tag: str, decision: str) -> None
 )
 def test_forms_of_real_pages_in_three_languages(tag: str, text: str, said: str) -> None:
     assert read_as(tag, text) == said
+
+
+@pytest.mark.parametrize("cue", ["at", "Doors", "opens", "dep.", "arr.", "dep. Crewe", "leaves"])
+@pytest.mark.parametrize("time", ["6.30", "7.15", "10.45", "9.20", "8.05"])
+def test_a_british_time_is_read_like_one_with_a_colon(cue: str, time: str) -> None:
+    colon = time.replace(".", ":")
+    assert read_as("en", f"{cue} {time}, xo") == read_as("en", f"{cue} {colon}, xo")
+
+
+@pytest.mark.parametrize("cue", ["at", "opens", "leaves", "by"])
+@pytest.mark.parametrize("behind", [" m", "%", " kg", " million", "x"])
+def test_a_decimal_that_measures_is_no_time(cue: str, behind: str) -> None:
+    assert " point three zero" in read_as("en", f"{cue} 6.30{behind} here")
+
+
+@pytest.mark.parametrize("letter", "ABKMT")
+@pytest.mark.parametrize("sign", "$£€")
+def test_a_letter_before_a_price_is_no_scale(letter: str, sign: str) -> None:
+    said = read_as("en", f"Plan {letter} {sign}3,000 a year")
+    assert said.startswith(f"Plan {letter} three thousand ")
+
+
+@pytest.mark.parametrize("number", range(1, 32))
+def test_a_weight_in_stone_is_told_from_an_ordinal(number: int) -> None:
+    is_ordinal = number % 10 == 1 and number != 11
+    assert ("stone" in read_as("en", f"xa {number}st xo")) is not is_ordinal
+    assert " stone seven pounds" in read_as("en", f"weighs {number}st 7lb now")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("see it on Ch. 7 tonight", "Channel seven tonight"),
+        ("as ch. 7 tells", "chapter seven tells"),
+        ("airs at 8:30/7:30c", "eight thirty, seven thirty central"),
+        ("S3, ep. 4/6 is on", "season three, episode four of six is on"),
+        ("land on runway 27L now", "runway two seven left now"),
+        ("won at 33/1 today", "thirty-three to one today"),
+        ("all out, 245-6 dec. today", "two hundred forty-five for six declared today"),
+        ("over 1m 4f today", "one mile four furlongs today"),
+        ("CO 88 sts. Then knit", "cast on eighty-eight stitches. Then knit"),
+        ("3 t/ac of lime", "three tons per acre of lime"),
+        ("5 bu./ac. of oats", "five bushels per acre of oats"),
+        ("140g/5oz flour", "one hundred forty grams five ounces flour"),
+        ("with A♠ and 10♦ left", "ace of spades and ten of diamonds left"),
+        ("a pH 6.0–6.8 soil", "pH six point zero to six point eight soil"),
+        ("at f/2.8 and 1/250 s", "F two point eight and one two hundred fiftieth of a second"),
+        ("a charger (5V/3A)", "five volts three amps"),
+        ("see No. 22-451 here", "Number twenty-two four fifty-one here"),
+        ("under s. 21 of it", "section twenty-one of it"),
+        ("on line 12b of it", "line twelve B of it"),
+        ("born in Co. Cork then", "County Cork then"),
+        ("in 2:58:14 again", "two hours fifty-eight minutes fourteen seconds again"),
+    ],
+)
+def test_short_forms_of_everyday_english(text: str, said: str) -> None:
+    assert said in read_as("en", text)
