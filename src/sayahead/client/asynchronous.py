@@ -432,11 +432,9 @@ class AsyncSpeech:
         That is after the words received: what it says in their place is left out.
         """
         spoken = self._last_words[-1].end if self._last_words else 0
-        return (
-            (spoken, unspoken(self.text[:at], self.text[at:spoken], text))
-            if at < spoken
-            else (at, text)
-        )
+        if spoken <= at:
+            return at, text
+        return spoken, unspoken(self.text[:at], self.text[at:spoken], text)
 
     def _rewrite(self, text: str, at: int) -> None:
         """Replace the text, which changes from position ``at`` on."""

@@ -270,40 +270,43 @@ class HeartAcoustic:
         """
         # The last final unit is computed again, to see how its prosody changes with what is known
         # now.
-        again = min(1, state.done)
-        begin = max(0, past - again)
+        repeated = min(1, state.done)
+        begin = max(0, past - repeated)
         rows = np.repeat(np.arange(len(units)), units.astype(np.intp))[begin:]
         encoding = text["prosody_encoding"]
-        if again and not past:
+        if repeated and not past:
             # It belongs to a phoneme that is not encoded again.
             encoding = np.concatenate([state.recent[1:, -encoding.shape[1] :], encoding])
             rows = np.append(0, rows + 1)
-        wanted = min(commit + self._right_units, len(rows) - again)
+        # Units after the repeated one: the new final ones and those expected.
+        wanted = min(commit + self._right_units, len(rows) - repeated)
         prosody = self._prosody(
-            prosody_encoding=encoding[rows[: again + commit + self._right_units + self.REACH]],
-            rows=count(wanted + again),
-            commit=count(max(0, commit + again - 1)),
+            prosody_encoding=encoding[rows[: repeated + commit + self._right_units + self.REACH]],
+            rows=count(wanted + repeated),
+            commit=count(max(0, commit + repeated - 1)),
             cache=state.cache,
             **self._speaker_input("prosody", speaker),
         )
         sound = text["sound_encoding"]
         frames = np.repeat(
-            rows[again : again + wanted] - (len(encoding) - len(sound)), self.FRAMES_PER_UNIT
+            rows[repeated : repeated + wanted] - (len(encoding) - len(sound)), self.FRAMES_PER_UNIT
         )
-        before = again * self.FRAMES_PER_UNIT
+        repeated_frames = repeated * self.FRAMES_PER_UNIT
         f0 = prosody["f0"]
-        energy = prosody["energy"][before:]
+        energy = prosody["energy"][repeated_frames:]
         if tones is not None:
             # The unit that is computed again gets the tone of the next one, towards which the pitch
             # then glides.
-            shown = np.concatenate([tones[frames[:1]].repeat(before, axis=0), tones[frames]])
+            shown = np.concatenate(
+                [tones[frames[:1]].repeat(repeated_frames, axis=0), tones[frames]]
+            )
             shares = shares_of(units)[begin:]
-            if again and not past:
+            if repeated and not past:
                 shares = np.append(np.float32(1), shares)
-            over = shares[: again + wanted].repeat(self.FRAMES_PER_UNIT)
+            over = shares[: repeated + wanted].repeat(self.FRAMES_PER_UNIT)
             f0 = toned_pitch(f0, shown, over)
             energy = energy + np.log(tones[frames, 2])
-        f0 = self._glide(f0, before, state.pitch)
+        f0 = self._glide(f0, repeated_frames, state.pitch)
         columns = [sound[frames], f0[:, None], energy[:, None]]
         if self._speakers is not None:
             columns.append(np.full((len(f0), 1), speaker, np.float32))

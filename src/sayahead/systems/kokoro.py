@@ -79,6 +79,7 @@ class KokoroConfig:
     """Seconds of cross-fade where two steps meet."""
 
     def __post_init__(self) -> None:
+        """Raise ConfigError unless ``right`` is two counts."""
         if len(self.right) != 2 or min(self.right) < 0:
             raise ConfigError(
                 f"right is {self.right!r}, but must be two counts of units: prosody's, the"

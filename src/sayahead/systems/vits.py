@@ -67,6 +67,7 @@ class VitsConfig:
     """Seconds of cross-fade where two steps meet."""
 
     def __post_init__(self) -> None:
+        """Raise ConfigError for a bad ``right`` or ``spelling``."""
         if len(self.right) != 2 or min(self.right) < 0:
             raise ConfigError(
                 f"right is {self.right!r}, but must be two counts of frames: the flow's, the"

@@ -242,8 +242,9 @@ class Access:
         origin = headers.get("origin")
         if origin is None or "*" in self._origins or origin.rstrip("/").lower() in self._origins:
             return True
+        host = headers.get("host", "").lower()
         try:
-            return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
+            return host != "" and host == urlsplit(origin).netloc.lower()
         except ValueError:
             return False
 

@@ -140,17 +140,12 @@ class _Utterance:
     def delivery(self, tuning: dict[str, Any]) -> Delivery:
         """Return the delivery that a later message wants, relative to the first one's. ConfigError
         for an invalid factor."""
-        speed = (
-            factor(tuning, "speed") / self._session.speed
-            if tuning.get("speed") is not None
-            else 1.0
-        )
-        volume = (
-            factor(tuning, "volume") / self._session.volume
-            if tuning.get("volume") is not None
-            else 1.0
-        )
-        return emotion_of(tuning).joined(Delivery(speed=speed, volume=volume))
+        delivery = Delivery()
+        if tuning.get("speed") is not None:
+            delivery = replace(delivery, speed=factor(tuning, "speed") / self._session.speed)
+        if tuning.get("volume") is not None:
+            delivery = replace(delivery, volume=factor(tuning, "volume") / self._session.volume)
+        return emotion_of(tuning).joined(delivery)
 
 
 def say(kind: str, name: str | None, status: int, *, done: bool = False, **rest: Any) -> str:
