@@ -623,6 +623,8 @@ def test_a_weight_in_stone_is_told_from_an_ordinal(number: int) -> None:
         ("all out, 245-6 dec. today", "two hundred forty-five for six declared today"),
         ("over 1m 4f today", "one mile four furlongs today"),
         ("CO 88 sts. Then knit", "cast on eighty-eight stitches. Then knit"),
+        ("then dec. 1 st. at each end", "decrease one stitch at each end"),
+        ("due on dec. 1 at noon", "December first at noon"),
         ("3 t/ac of lime", "three tons per acre of lime"),
         ("5 bu./ac. of oats", "five bushels per acre of oats"),
         ("140g/5oz flour", "one hundred forty grams five ounces flour"),
