@@ -40,7 +40,7 @@ ABOUT_TREE = (
     " espeak-ng's sounds."
 )
 ABOUT = (
-    "# Words that the rules miss, with their sounds: made by lab/benchmarks/romance.py from"
+    "// Words that the rules miss, with their sounds: made by lab/benchmarks/romance.py from"
     " espeak-ng's."
 )
 MEASURED = ("es", "it", "fr", "pt-br")

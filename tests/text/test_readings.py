@@ -149,7 +149,7 @@ def test_names_have_phonemes_that_voices_know() -> None:
     table = names()
     assert len(table) > 1000
     assert len(table) == sum(
-        line[:1] != "#" for line in NAMES.read_text(encoding="utf-8").splitlines()
+        line[:2] != "//" for line in NAMES.read_text(encoding="utf-8").splitlines()
     )
     for name, phonemes in table.items():
         assert set(phonemes) <= set(readings.SYMBOLS), name

@@ -12,13 +12,16 @@ import numpy as np
 from sayahead.text.saying.layout import Layout
 from sayahead.types import Ids, Pronunciation, Word, subtags
 
+Skipped = list[tuple[int, int, str]]
+"""Stretches of the source that nobody hears: start, end, text."""
+
 
 class Normalizer(Protocol):
     """Fragments of any size to words that no later text can change; it holds what waits, for one
     session."""
 
-    skipped: list[tuple[int, int, str]]
-    """Stretches that the voice cannot read (start, end, text), for the session to take away."""
+    skipped: Skipped
+    """What the voice cannot read, for the session to take away."""
 
     def push(self, fragment: str) -> list[Word]:
         """The words that became final through this fragment; they do not depend on how the text is

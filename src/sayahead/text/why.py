@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sayahead.text.reading.trace import Candidate, Choice, TokenTrace, traced
+from sayahead.text.tables import numbered_lines
 from sayahead.types import Word, subtags
 
 LEFT_WORDS = 3
@@ -116,9 +117,9 @@ def _tables(language: str) -> tuple[tuple[str, str, str], ...]:
     data = [_FOLDER / "languages" / "data" / f"{name}.txt" for name in names]
     rows = []
     for path in filter(Path.exists, data):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in numbered_lines(path):
             keys, mark, says = line.partition(" = ")
-            if mark and not line.startswith("//"):
+            if mark:
                 rows.append((f"{path.name}:{number}", keys, says))
     return tuple(rows)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sayahead.text.languages.data_file import read_record
 from sayahead.text.languages.espeak_voices import voice_of
 from sayahead.text.languages.record import Record
+from sayahead.text.tables import pairs
 from sayahead.types import subtags
 
 DATA = Path(__file__).parent / "data"
@@ -22,7 +23,11 @@ _DOT_ORDINALS = frozenset(
     "bs cs da de et eu fi fo hr hu is ka lb lv nb nn no pl sk sl sr tr".split()
 )
 _UNSPACED = frozenset("cmn zh yue hak ja th my shn lo km".split())
+_CJK = "CJK IDEOGRAPHIC BOPOMOFO"
 _SCRIPTS = {
+    _CJK: "cmn zh yue hak",
+    f"HIRAGANA KATAKANA {_CJK}": "ja",
+    f"HANGUL {_CJK}": "ko",
     "CYRILLIC": "ba be bg bn-cyrl cv kk ky mk nog ru sr tt uk mn",
     "GREEK": "el grc",
     "ARABIC": "ar fa ug ur sd ku",
@@ -42,18 +47,14 @@ _SCRIPTS = {
     "GEORGIAN": "ka",
     "ARMENIAN": "hy hyw",
     "ETHIOPIC": "am ti",
-    "HANGUL": "ko",
     "CHEROKEE": "chr",
 }
-_CJK = ("CJK", "IDEOGRAPHIC", "BOPOMOFO")
-_STAND_INS = dict(
-    pair.split(":")
-    for pair in """
+"""Scripts of languages that are not written in Latin letters."""
+_STAND_INS = pairs("""
     LATIN:tata CYRILLIC:дом GREEK:σπίτι ARABIC:بیت HEBREW:בית DEVANAGARI:घर BENGALI:ঘর GURMUKHI:ਘਰ GUJARATI:ઘર ORIYA:ଘର
     TAMIL:வீடு TELUGU:ఇల్లు KANNADA:ಮನೆ MALAYALAM:വീട് SINHALA:ගෙදර THAI:บ้าน MYANMAR:အိမ် GEORGIAN:სახლი ARMENIAN:տուն
     ETHIOPIC:ቤት HANGUL:집 CHEROKEE:ᎦᎵᏦᏕ CJK:家 HIRAGANA:いえ
-    """.split()  # noqa: E501
-)
+""")  # noqa: E501
 """What is read after the words in sight, by script."""
 
 
@@ -69,16 +70,8 @@ def record_of(language: str) -> Record:
         if tag in RECORDS:
             return read_record(DATA / f"{tag}.txt")
     name = parts[0]
-    scripts: tuple[str, ...]
-    if name in ("ja",):
-        scripts = ("HIRAGANA", "KATAKANA", *_CJK)
-    elif name in ("cmn", "zh", "yue", "hak"):
-        scripts = _CJK
-    else:
-        scripts = tuple(script for script, tags in _SCRIPTS.items() if name in tags.split()) or (
-            "LATIN",
-        )
-    scripts += _CJK if name == "ko" else ()
+    written = (scripts for scripts, tags in _SCRIPTS.items() if name in tags.split())
+    scripts = tuple(next(written, "LATIN").split())
     return Record(
         tag=name,
         stand_in=_STAND_INS[scripts[0]],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
+from sayahead.text.tables import pairs
 from sayahead.types import subtags
 
 VOICES = frozenset(
@@ -18,12 +19,9 @@ VOICES = frozenset(
 """Names under which espeak-ng 1.51 and 1.52 find their voices: most are the tags of their
 languages."""
 
-_SAME = dict(
-    pair.split(":")
-    for pair in """
+_SAME = pairs("""
     en-gb:en fr-fr:fr zh:cmn zh-hk:yue zh-mo:yue no:nb nn:nb iw:he in:id tl:id en-ca:en-us en-ph:en-us fr-lu:fr-be
-    """.split()  # noqa: E501
-)
+""")  # noqa: E501
 _SAME |= {
     f"es-{region}": "es-419"
     for region in "ar bo cl co cr cu do ec gt hn mx ni pa pe pr py sv us uy ve".split()

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
+from sayahead.text.tables import lines_of
+
 SILENT = {
     "quotation marks and brackets": "\"'`´‘’‚‛“”„‟«»‹›()[]{}⟨⟩「」『』【】《》〈〉❝❞❛❜〝〞⌉⌋",
     "marks of pauses and ends, heard as such": ".,;:!?…—–¿¡、。，；：！？।॥؟۔։።؛،፣᙮‼⁇⁈⁉｡．·",
@@ -67,12 +69,9 @@ def is_silent(char: str) -> bool:
 @cache
 def _names() -> Mapping[str, Mapping[str, str]]:
     """Languages' names of signs: CLDR's table, by language and sign."""
-    path = Path(__file__).with_name("signs.txt")
-    lines = [
-        line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("//")
-    ]
-    _, *languages = lines[0].split("\t")
-    rows = [line.split("\t") for line in lines[1:]]
+    (_, *languages), *rows = (
+        line.split("\t") for line in lines_of(Path(__file__).with_name("signs.txt"))
+    )
     return {tag: {row[0]: row[at] for row in rows} for at, tag in enumerate(languages, 1)}
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from sayahead.text.markup import Rewriter
+from sayahead.text.tables import lines_of
 
 MAX_OPENING = 40
 """Characters behind a dollar sign that are looked at to know whether it opens a formula."""
@@ -40,11 +41,8 @@ _COMMAND_BEGUN = re.compile(r"\\(?:[A-Za-z]+\*? ?)?")
 _ARGUMENT = re.compile(r"\{([^{}\n]{0,60})\}")
 CLOSING = "$})"
 """What closes a formula or a part of it: nothing stands before it."""
-_ROWS = [
-    line.partition(" = ")
-    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines()
-]
-COMMANDS = {name: sign for sign, _, names in _ROWS for name in names.split()}
+_ROWS = (line.split(" = ") for line in lines_of(Path(__file__).with_suffix(".txt")))
+COMMANDS = {name: sign for sign, names in _ROWS for name in names.split()}
 """Commands that are characters."""
 SILENT = frozenset(
     "ldots cdots left right big Big bigl bigr text mathrm mathbf mathbb mathcal mathit mathsf "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+from sayahead.text import Skipped
 from sayahead.text.markup import SENTENCE_END, Rewriter, Text
 
 MAX_TAG = 400
@@ -75,9 +76,7 @@ class TagFilter(Rewriter):
 
     OPENERS = re.compile("[<&]")
 
-    def __init__(
-        self, skipped: list[tuple[int, int, str]], before_names: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, skipped: Skipped, before_names: frozenset[str] = frozenset()) -> None:
         """``before_names``: words after which a lone tag is spoken of: "use a <div>"."""
         super().__init__()
         self._skipped = skipped

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sayahead.text.tables import lines_of, pairs
+
 TABLE = Path(__file__).with_name("accents.txt")
 VOWELS = "AIOWYaiuæɑɔɛəɚɜɪʊʌᵊᵻ"
 """Phonemes that are vowels."""
@@ -71,7 +73,7 @@ def accents() -> dict[str, Accent]:
     """All of them, by espeak-ng's name of the voice."""
     known = dict[str, Accent]()
     accent = Accent()
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
+    for line in lines_of(TABLE):
         head, *rest = ("" if part == NOTHING else part for part in line.split())
         if head == "voice":
             like = known.get(rest[-1], Accent())
@@ -79,7 +81,6 @@ def accents() -> dict[str, Accent]:
         elif head == "rule":
             pattern, replacement = rest
             accent.rules.append((pattern, replacement))
-        elif head != "#":
-            own = dict(pair.split("=") for pair in rest[1:])
-            accent.sounds[head] = {"": rest[0], **own}
+        else:
+            accent.sounds[head] = {"": rest[0], **pairs(" ".join(rest[1:]), "=")}
     return known

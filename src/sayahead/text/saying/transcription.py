@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from sayahead.errors import ConfigError
+from sayahead.text.tables import alternatives, pairs
 
 ALPHABETS = ("ipa", "cmu-arpabet", "voice")
 """Notations by name: IPA, CMU's ARPAbet ("W IH1 N"), the voice's own symbols."""
@@ -21,28 +22,23 @@ _SILENT = dict.fromkeys(map(ord, "͜͡‿.|‖ˑ̯̩̪̬̥ʰ‍​"))
 _ALIKE = {"g": "ɡ", "'": "ˈ", "’": "ˈ", ",": "ˌ", ":": "ː", "r": "ɹ", "ɝ": "ɜɹ", "ɚ": "əɹ"}
 # A voice with these has one symbol for each diphthong (misaki's alphabet for English).
 _MISAKI = frozenset("AIOWYʤʧ")
-_TO_AMERICAN = dict(
-    pair.split(">")
-    for pair in (
-        "eɪ>A aɪ>I aɪə>Iə oʊ>O əʊ>O aʊ>W aʊə>Wə ɔɪ>Y ɔʏ>Y ɔʊ>O eɪ̯>A ei>A ai>I ou>O au>W ɔi>Y oi>Y"
-        " tʃ>ʧ dʒ>ʤ ts>ts ɜːɹ>ɜɹ ɜː>ɜɹ ɜɹ>ɜɹ eə>ɛɹ eəɹ>ɛɹ ɪə>ɪɹ ɪəɹ>ɪɹ ʊə>ʊɹ ʊəɹ>ʊɹ ɒ>ɑ ɐ>ə ɘ>ə ɵ>ʊ"
-        " ɤ>ʌ ɞ>ɜ ɨ>ɪ ʉ>u ʏ>ɪ y>i ø>ɜ œ>ɜ e>ɛ eː>A a>ɑ o>O ɲ>nj ʎ>lj ʁ>ɹ ʀ>ɹ ɻ>ɹ ɣ>ɡ x>k χ>k ç>h"
-        " ħ>h ɦ>h β>v ʋ>v ɸ>f ɬ>l ɫ>l ʟ>l ɭ>l ɳ>n ɴ>n ɱ>m ʂ>ʃ ʐ>ʒ ʈ>t ɖ>d c>k ɟ>ʤ ɕ>ʃ ʑ>ʒ ʍ>w ɥ>w"
-        " ɰ>w q>k ɽ>ɾ ʦ>ts ʣ>dz ʨ>ʧ ʥ>ʤ ː>"
-    ).split()
+_TO_AMERICAN = pairs(
+    "eɪ>A aɪ>I aɪə>Iə oʊ>O əʊ>O aʊ>W aʊə>Wə ɔɪ>Y ɔʏ>Y ɔʊ>O eɪ̯>A ei>A ai>I ou>O au>W ɔi>Y oi>Y"
+    " tʃ>ʧ dʒ>ʤ ts>ts ɜːɹ>ɜɹ ɜː>ɜɹ ɜɹ>ɜɹ eə>ɛɹ eəɹ>ɛɹ ɪə>ɪɹ ɪəɹ>ɪɹ ʊə>ʊɹ ʊəɹ>ʊɹ ɒ>ɑ ɐ>ə ɘ>ə ɵ>ʊ"
+    " ɤ>ʌ ɞ>ɜ ɨ>ɪ ʉ>u ʏ>ɪ y>i ø>ɜ œ>ɜ e>ɛ eː>A a>ɑ o>O ɲ>nj ʎ>lj ʁ>ɹ ʀ>ɹ ɻ>ɹ ɣ>ɡ x>k χ>k ç>h"
+    " ħ>h ɦ>h β>v ʋ>v ɸ>f ɬ>l ɫ>l ʟ>l ɭ>l ɳ>n ɴ>n ɱ>m ʂ>ʃ ʐ>ʒ ʈ>t ɖ>d c>k ɟ>ʤ ɕ>ʃ ʑ>ʒ ʍ>w ɥ>w"
+    " ɰ>w q>k ɽ>ɾ ʦ>ts ʣ>dz ʨ>ʧ ʥ>ʤ ː>",
+    ">",
 )
 _AS_BRITISH = frozenset("ɪə ɪəɹ ʊə ʊəɹ ɒ a ː".split())
-_TO_BRITISH = {ipa: own for ipa, own in _TO_AMERICAN.items() if ipa not in _AS_BRITISH} | dict(
-    pair.split(">")
-    for pair in "oʊ>Q əʊ>Q ɔʊ>Q ou>Q æ>a ɜːɹ>ɜːɹ ɜː>ɜː ɜɹ>ɜːɹ eə>ɛː eəɹ>ɛːɹ o>ɔ eː>ɛː ø>ɜː œ>ɜː iə>ɪə".split()  # noqa: E501
+_TO_BRITISH = {ipa: own for ipa, own in _TO_AMERICAN.items() if ipa not in _AS_BRITISH} | pairs(
+    "oʊ>Q əʊ>Q ɔʊ>Q ou>Q æ>a ɜːɹ>ɜːɹ ɜː>ɜː ɜɹ>ɜːɹ eə>ɛː eəɹ>ɛːɹ o>ɔ eː>ɛː ø>ɜː œ>ɜː iə>ɪə", ">"
 )
-_ARPABET = dict(
-    pair.split(">")
-    for pair in (
-        "AA>ɑ AE>æ AH>ʌ AO>ɔ AW>aʊ AX>ə AY>aɪ B>b CH>tʃ D>d DH>ð EH>ɛ ER>ɜɹ EY>eɪ F>f G>ɡ HH>h IH>ɪ"
-        " IY>i JH>dʒ K>k L>l M>m N>n NG>ŋ OW>oʊ OY>ɔɪ P>p R>ɹ S>s SH>ʃ T>t TH>θ UH>ʊ UW>u V>v W>w"
-        " Y>j Z>z ZH>ʒ"
-    ).split()
+_ARPABET = pairs(
+    "AA>ɑ AE>æ AH>ʌ AO>ɔ AW>aʊ AX>ə AY>aɪ B>b CH>tʃ D>d DH>ð EH>ɛ ER>ɜɹ EY>eɪ F>f G>ɡ HH>h IH>ɪ"
+    " IY>i JH>dʒ K>k L>l M>m N>n NG>ŋ OW>oʊ OY>ɔɪ P>p R>ɹ S>s SH>ʃ T>t TH>θ UH>ʊ UW>u V>v W>w"
+    " Y>j Z>z ZH>ʒ",
+    ">",
 )
 _REDUCED = {"AH": "ə", "ER": "əɹ"}
 _SIBILANTS = "szʃʒʧʤ"
@@ -59,7 +55,7 @@ class Transcriber:
         self._rewritten = {
             ipa: own for ipa, own in rewritten.items() if self._symbols.issuperset(own)
         }
-        self._longest = max(map(len, self._rewritten), default=1)
+        self._sounds = re.compile(f"{alternatives(self._rewritten) or '(?!)'}|.", re.DOTALL)
 
     def read(self, text: str, alphabet: str) -> str:
         """A pronunciation in the voice's symbols.
@@ -82,7 +78,7 @@ class Transcriber:
         return phonemes + "".join(char for char in end if char in self._symbols)
 
     def _own(self, text: str) -> str:
-        return "".join(self._checked(char) for char in text)
+        return "".join(map(self._checked, text))
 
     def _checked(self, char: str) -> str:
         for form in (char, unicodedata.normalize("NFD", char)):
@@ -115,15 +111,8 @@ class Transcriber:
         )
         # Voices know stress before the vowel, not before the syllable.
         text = _STRESS.sub(r"\2\1", text)
-        out = ""
-        at = 0
-        while at < len(text):
-            for size in range(min(self._longest, len(text) - at), 0, -1):
-                if (piece := text[at : at + size]) in self._rewritten:
-                    out = out + self._rewritten[piece]
-                    at = at + size
-                    break
-            else:
-                out = out + self._checked(text[at])
-                at = at + 1
-        return out
+        return self._sounds.sub(self._written, text)
+
+    def _written(self, sound: re.Match[str]) -> str:
+        own = self._rewritten.get(sound[0])
+        return self._checked(sound[0]) if own is None else own

@@ -162,8 +162,8 @@ def verdicts(language: str) -> Iterator[tuple[str, set[str]]]:
 def lines(words: Mapping[str, set[str]]) -> Iterator[str]:
     """The file: words by the languages in which they are English, and in which they are after an
     English word."""
-    yield "# English words in texts of other languages, by these, and after an English word:"
-    yield "# sayahead_lab.training.lexicons.mixed_words"
+    yield "// English words in texts of other languages, by these, and after an English word:"
+    yield "// sayahead_lab.training.lexicons.mixed_words"
     groups: dict[str, list[str]] = {}
     for word in sorted(set().union(*words.values())):
         heads = [head for head in words if word in words[head]]

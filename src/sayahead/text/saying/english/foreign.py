@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sayahead.text import Phonemizer
+from sayahead.text.tables import lines_of
 from sayahead.types import Word
 
 WORDS = Path(__file__).with_name("abroad.txt")
@@ -41,7 +42,7 @@ def words_abroad(language: str) -> WordsAbroad:
     sure = list[str]()
     after = list[str]()
     taken = None
-    for line in WORDS.read_text(encoding="utf-8").splitlines():
+    for line in lines_of(WORDS):
         if line.startswith("["):
             everywhere, _, behind = line[1:-1].partition(AFTER)
             taken = sure if language in everywhere.split() else None

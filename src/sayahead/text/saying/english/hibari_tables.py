@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import itertools
 import json
 import mmap
 import os
@@ -17,6 +18,7 @@ import struct
 import sys
 import threading
 import zlib
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -119,28 +121,12 @@ class Scores(Table):
         }
 
 
-class Added(Mapping[str, Any]):
+class Added(ChainMap[str, Any]):
     """A table and entries that come before its own."""
 
-    def __init__(self, table: Mapping[str, Any], added: Mapping[str, Any]) -> None:
-        self._table = table
-        self._added = dict(added)
+    def __init__(self, table: Any, added: dict[str, Any]) -> None:
+        super().__init__(added, table)
         self.get = functools.lru_cache(maxsize=4096)(self.get)  # type: ignore[method-assign]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key."""
-        value = self._added.get(key)
-        return self._table.get(key, default) if value is None else value
-
-    def __getitem__(self, key: str) -> Any:
-        return self._added[key] if key in self._added else self._table[key]
-
-    def __len__(self) -> int:
-        return len(set(self))
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._added
-        yield from (key for key in self._table if key not in self._added)
 
 
 def front_end(*, british: bool = False) -> Any:
@@ -359,7 +345,8 @@ def pack(assets: Path, sources: Mapping[str, str] = SOURCES) -> bytes:
         parts = buckets(table)
         places[name] = (end, len(parts), len(table))
         end += 4 * (len(parts) + 1)
-        ends = [end, *(end := end + len(part) for part in parts)]
+        ends = [*itertools.accumulate(map(len, parts), initial=end)]
+        end = ends[-1]
         body += [struct.pack(f"<{len(ends)}I", *ends), *parts]
     header = json.dumps({"tags": tags, "tables": places}).encode() + BEFORE
     assert len(header) <= room

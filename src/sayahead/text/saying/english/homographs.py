@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sayahead.text.reading.trace import Candidate, Choice, open_traces
+from sayahead.text.tables import lines_of
 
 ADDED: dict[str, Any] = {
     "resume": {"DEFAULT": "ɹəzˈum", "NOUN": "ɹˈɛzəmˌA"},
@@ -51,11 +52,11 @@ def rules() -> Mapping[str, Sequence[Rule]]:
     """The rules by their word, in the order of the file."""
     macros: dict[str, str] = {}
     table: dict[str, list[Rule]] = {}
-    for line in RULES.read_text(encoding="utf-8").splitlines():
+    for line in lines_of(RULES):
         name, mark, words = line.partition(" = ")
         if mark:
             macros[name] = words
-        elif line and not line.startswith("//"):
+        else:
             left, _, says = line.partition(" -> ")
             word, *conditions = re.sub(r"\{(\w+)\}", lambda m: macros[m[1]], left).split("; ")
             table.setdefault(word, []).append(Rule(tuple(map(_condition, conditions)), says))

@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from sayahead.text.tables import alternatives, lines_of
+
 TABLE = Path(__file__).with_name("inflected.txt")
 
 
@@ -40,15 +42,15 @@ PARTS = ("apart", "prefix", "stem", "ending")
 def _table() -> tuple[dict[str, str], re.Pattern[str]]:
     """What each part stands for, and the pattern of a form."""
     sections = dict[str, dict[str, str]]()
-    for line in TABLE.read_text(encoding="utf-8").splitlines():
+    for line in lines_of(TABLE):
         words = line.split()
         if len(words) == 1:
             sections[line] = {}
-        elif words[0] != "#":
+        else:
             pairs = (word.partition("=") for word in words)
             [*sections.values()][-1].update((own, other or own) for own, _, other in pairs)
     verbs, participles, apart, prefix, finite, adjective = (
-        "|".join(sorted(section, key=len, reverse=True)) for section in sections.values()
+        alternatives(section) for section in sections.values()
     )
     # The last part: no "Crashtest".
     pattern = re.compile(

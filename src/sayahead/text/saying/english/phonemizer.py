@@ -12,6 +12,7 @@ import numpy as np
 from sayahead.text import sounds
 from sayahead.text.saying.english import hibari_tables, homographs
 from sayahead.text.saying.english.british import ADDED, from_american, link, linking
+from sayahead.text.tables import lines_of
 from sayahead.types import Ids, Pronunciation, Word
 
 NAMES = Path(__file__).parent / "names.txt"
@@ -180,9 +181,4 @@ class EnglishPhonemizer:
 
 def names() -> dict[str, str]:
     """Phonemes of the names that the lexicon lacks."""
-    rows = (
-        line.partition(" ")
-        for line in NAMES.read_text(encoding="utf-8").splitlines()
-        if line[:1] != "#"
-    )
-    return {name: phonemes for name, _, phonemes in rows}
+    return dict(line.split(" ", 1) for line in lines_of(NAMES))

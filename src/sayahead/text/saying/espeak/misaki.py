@@ -3,12 +3,14 @@ spelling)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sayahead.text import FrontEnd, front_end, own_front_end
 from sayahead.text.languages.espeak_voices import voice_of
 from sayahead.text.saying.layout import Layout
+from sayahead.text.tables import alternatives
 from sayahead.types import Ids, subtags
 
 AFFRICATES = {"dʒ": "ʤ", "tʃ": "ʧ", "ts": "ʦ", "dz": "ʣ", "tɕ": "ʨ", "dʑ": "ʥ"}
@@ -46,14 +48,7 @@ def spelled(symbols: str, language: str) -> str:
     table = AFFRICATES
     if parts[0] == "en":
         table = ENGLISH | (BRITISH if parts == ["en", "gb"] else AMERICAN)
-    letters = list[str]()
-    at = 0
-    longest = max(map(len, table))
-    while at < len(symbols):
-        size = next((n for n in range(longest, 0, -1) if symbols[at : at + n] in table), 0)
-        letters.append(table[symbols[at : at + size]] if size else symbols[at])
-        at += size or 1
-    return "".join(letters)
+    return re.sub(alternatives(table), lambda group: table[group[0]], symbols)
 
 
 @dataclass(frozen=True, slots=True)

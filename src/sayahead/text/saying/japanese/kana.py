@@ -6,6 +6,8 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
+from sayahead.text.tables import lines_of
+
 TABLE = Path(__file__).with_name("kana.txt")
 SMALL = frozenset("ァィゥェォャュョヮ")
 NASALS = {"m": "mpb", "ŋ": "kɡ", "ɲ": "ɲʨʥ", "n": "ntdɾzʦʣ"}
@@ -15,8 +17,7 @@ NASALS = {"m": "mpb", "ŋ": "kɡ", "ɲ": "ɲʨʥ", "n": "ntdɾzʦʣ"}
 @functools.cache
 def table() -> Mapping[str, str]:
     """The phonemes of each kana, and of each with a small one behind it."""
-    rows = [line.split() for line in TABLE.read_text(encoding="utf-8").splitlines()]
-    return {row[0]: row[1] for row in rows if row[0] != "//"}
+    return dict(line.split() for line in lines_of(TABLE))
 
 
 @functools.lru_cache(maxsize=16384)

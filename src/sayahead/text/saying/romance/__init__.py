@@ -15,6 +15,7 @@ from sayahead.text.saying.romance.portuguese import Portuguese
 from sayahead.text.saying.romance.reading import Orthography, RomanceSounds
 from sayahead.text.saying.romance.spanish import Spanish
 from sayahead.text.saying.romance.tree import Tree, read_tree
+from sayahead.text.tables import lines_of
 
 WORDS = Path(__file__).parent / "words"
 """Folder of the lists and trees."""
@@ -49,11 +50,7 @@ def learned(voice: str) -> Tree:
 def words(name: str) -> dict[str, str]:
     """Words that are not read by their spelling, with their sounds; capitals stand for themselves
     alone."""
-    rows = (
-        line.partition("\t")
-        for line in (WORDS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    )
-    return {word: said for word, _, said in rows if word[:1] != "#"}
+    return dict(line.split("\t", 1) for line in lines_of(WORDS / f"{name}.txt"))
 
 
 def sounds_of(voice: str, stand_in: str) -> RomanceSounds:

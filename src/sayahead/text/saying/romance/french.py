@@ -7,20 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from sayahead.text.saying.romance.rules import PRIMARY, TIE, VOWELS
 from sayahead.text.saying.romance.tree import LearnedOrthography
+from sayahead.text.tables import pairs
 
-LETTERS = dict(
-    pair.split(":")
-    for pair in """
+LETTERS = pairs("""
     a:ˈa b:bˈe c:sˈe d:dˈe e:ˈə f:ˈɛf g:ʒˈe h:ˈaʃ i:ˈi j:ʒˈi k:kˈa l:ˈɛl m:ˈɛm n:ˈɛn o:ˈo p:pˈe q:kˈy r:ˈɛʁ s:ˈɛs t:tˈe
     u:ˈy v:vˈe w:dubləvˈe x:ˈiks y:iɡʁˈɛk z:zˈɛd
-    """.split()  # noqa: E501
-)
-ELIDED = dict(
-    pair.split(":")
-    for pair in """
+""")  # noqa: E501
+ELIDED = pairs("""
     l:l d:d n:n s:s c:s j:ʒ m:m t:t qu:k jusqu:ʒysk lorsqu:lɔʁsk puisqu:pyisk quoiqu:kwak
-    """.split()
-)
+""")
 APART = frozenset(
     "afin avec haut haute hauts hautes hauteur hauteurs hasard hasards honte hors huit huitième"
     " héros haine halte handicap hangar harnais hérisson hibou hiérarchie homard housse hausse"

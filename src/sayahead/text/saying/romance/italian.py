@@ -7,21 +7,16 @@ from collections.abc import Mapping, Sequence
 
 from sayahead.text.saying.romance.rules import fitted, strong
 from sayahead.text.saying.romance.tree import LearnedOrthography
+from sayahead.text.tables import pairs
 
-LETTERS = dict(
-    pair.split(":")
-    for pair in """
+LETTERS = pairs("""
     a:ˈaː b:bˈi c:tʃˈi d:d̪ˈiː e:ˈeː f:ˈɛffe g:dʒˈi h:ˈakːa i:ˈiː j:ˌi_lˈuŋɡa k:kˈapːa l:ˈɛlle m:ˈɛmme n:ˈɛnne o:ˈɔː
     p:pˈi q:kˈu r:ˈɛrɾe s:ˈɛsse t:tˈɪ u:ˈuː v:vˈu w:dˌopːjavˈu x:ˈiks y:ˈipsilon z:dzˈɛta
-    """.split()  # noqa: E501
-)
-ELIDED = dict(
-    pair.split(":")
-    for pair in """
+""")  # noqa: E501
+ELIDED = pairs("""
     l:l un:ʊn d:d c:tʃ s:s m:m t:t v:v n:n gl:ʎ dell:dell nell:nell all:all dall:dall sull:sʊll quell:kwell bell:bell
     quest:kwest nessun:nessʊn ciascun:tʃaskʊn com:kom dov:dov sant:sant
-    """.split()  # noqa: E501
-)
+""")  # noqa: E501
 
 
 class Italian(LearnedOrthography):

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from sayahead.text.saying.romance.rules import PRIMARY, SECONDARY, TIE, VOWELS
 from sayahead.text.saying.romance.tree import LearnedOrthography
+from sayahead.text.tables import pairs
 
-LETTERS = dict(
-    pair.split(":")
-    for pair in """
+LETTERS = pairs("""
     a:ˈa b:bˈe c:sˈe d:dˈe e:ˈɛ f:ˈɛfy g:ʒˈe h:aɡˈa i:ˈi j:ʒˈɔtæ k:kˈa l:ˈɛly m:ˈeme n:ˈene o:ˈɔ p:pˈe q:kˈe r:ˈɛxe
     s:ˈɛsy t:tˈe u:ˈu v:vˈe w:dˈablju x:ʃˈis y:ˈipsiloŋ z:zˈe
-    """.split()  # noqa: E501
-)
+""")  # noqa: E501
 ELIDED = {"d": "d"}
 OPEN = frozenset("aeiouyáéíóúâêôãõàü")
 """Letters of vowels."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from sayahead.text.saying.romance.rules import ONSET, VOWELS, Rules, named, stressed
+from sayahead.text.tables import pairs
 
 SOUNDS = Rules("""
     (?<=^)ps                    s
@@ -94,13 +95,10 @@ PLAIN = str.maketrans("áéíóúIU", "aeiouiu")
 NUCLEI = "aeiouIUáéíóú"
 OPEN_END = re.compile("(?:[aeiou]|[^aeiou]y|(?:[aeiouáéíóúmn]|^)[ns]|m|ng)$")
 """Ends of words whose stress is on the last vowel but one."""
-LETTERS = dict(
-    pair.split(":")
-    for pair in """
+LETTERS = pairs("""
     a:ˈa b:βˈe c:θˈe d:ðˈe e:ˈe f:ˈefe g:xˈe h:ˈatʃe i:ˈi j:xˈota k:kˈa l:ˈele m:ˈeme n:ˈene ñ:ˈeɲe o:ˈo p:pˈe q:kˈu
     r:ˈere s:ˈese t:tˈe u:ˈu v:ˈuβe w:ˌuβe_ðˈoβle x:ˈekis y:ˌiɣɾiˈeɣa z:θˈeta
-    """.split()  # noqa: E501
-)
+""")  # noqa: E501
 """Names of letters, stressed at their first vowel."""
 OPEN_NAME = re.compile("ˈe(?=[^ˈˌ]+$)")
 """The e of a letter's name that ends a word of letters: "ele", not "e"."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sayahead.errors import VoiceError
 from sayahead.text.saying.romance.rules import ONSET, named
+from sayahead.text.tables import lines_of
 
 ORDER = (1, -1, 2, 3, -2, 4, 5, -3, 6, -4, 7)
 """Places around a letter in the order in which they are asked."""
@@ -70,11 +71,10 @@ def read_tree(file: Path, vowels: str, accents: str = "") -> Tree:
     leaves = dict[str, str]()
     last = ""
     try:
-        for line in file.read_text(encoding="utf-8").splitlines():
-            if not line.startswith("//"):
-                around, _, made = line[1:].partition("\t")
-                last = last[: int(line[0], 36)] + around
-                leaves[last] = made
+        for line in lines_of(file):
+            around, _, made = line[1:].partition("\t")
+            last = last[: int(line[0], 36)] + around
+            leaves[last] = made
     except (OSError, ValueError) as error:
         raise VoiceError(f"{file} cannot be read: {error}") from error
     return Tree(leaves, vowels, accents)
