@@ -351,5 +351,5 @@ def test_elements_that_are_never_closed_take_little_memory() -> None:
     markup = Markup(RESOURCES)
     marked = markup(0)
     marked.push("<prosody rate='fast'>a " * 3000)
-    assert len(marked._rates) == 32
-    assert sum(len(rates) for _, rates in markup._open) < 32 * 600
+    assert len(markup.rates.last) == 32
+    assert sum(len(rates) for _, rates in markup.rates.entries) < 32 * 600

@@ -7,9 +7,9 @@ like a tag is text ("a < b")."""
 
 from __future__ import annotations
 
-import bisect
 import html
 import logging
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,22 +20,20 @@ from sayahead.text.saying.pronouncing import Pronunciations
 from sayahead.text.ssml.replaced import PLACEHOLDER, Replaced, instead
 from sayahead.text.ssml.say_as import SayAs
 from sayahead.text.ssml.tags import (
+    OPENERS,
     Tag,
     alphabet_of,
     break_s,
-    complete,
     is_censored,
-    may_become,
+    kind_of,
     rate_of,
+    size_of,
     tag_of,
 )
-from sayahead.text.ssml.untagged import Untagged
+from sayahead.text.ssml.untagged import MAX_TOUCHING, Changes, Untagged
 from sayahead.types import Word
 
 log = logging.getLogger("sayahead")
-
-
-"""What a text's tags are: not looked at here, or SSML."""
 
 _SENTENCES = frozenset("p s paragraph sentence speak".split())
 _COLLECTED = frozenset("phoneme sub say-as spell".split())
@@ -43,12 +41,7 @@ MAX_CONTENT = 500
 """Characters of an element's content, beyond which it is text whatever its tag says."""
 MAX_OPEN = 32
 """Elements that change the speed and are open at once; more of them change nothing."""
-MAX_KEPT = 256
-"""Places at which elements that change the speed were opened or closed that are kept for
-revisions."""
-MAX_TOUCHING = 40
-"""Characters of one token before a placeholder, beyond which a blank keeps it from being cut in
-two."""
+_TOUCHING = re.compile(rf"\S{{{MAX_TOUCHING + 1}}}\Z")
 CENSORED_S = 0.4
 """Silence in place of what is not to be said."""
 
@@ -67,186 +60,137 @@ class Resources:
     """Least and most of a word's speed."""
 
 
+Rates = tuple[tuple[str, float], ...]
+"""Elements that change the speed and are open, each with its factor."""
+
+
 class Markup:
     """Makes the normalizers of one session; it knows which elements were open where, for texts that
     are revised."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._open: list[tuple[int, tuple[tuple[str, float], ...]]] = [(0, ())]
+        self.rates = Changes[Rates](())
 
     def __call__(self, start: int) -> Marked:
         """A normalizer for the text from a place of the source on."""
-        self._open = [entry for entry in self._open if entry[0] <= start] or [(0, ())]
-        return Marked(self._resources, start, self._open)
+        self.rates.forget_after(start)
+        return Marked(self._resources, start, self.rates)
 
 
 class Marked(Untagged):
     """A normalizer of text with tags."""
 
-    def __init__(
-        self,
-        resources: Resources,
-        start: int,
-        opened: list[tuple[int, tuple[tuple[str, float], ...]]],
-    ) -> None:
+    _openers = OPENERS
+
+    def __init__(self, resources: Resources, start: int, rates: Changes[Rates]) -> None:
         super().__init__(resources.normalizer(start), start)
         self._resources = resources
-        self._opened = opened
-        # Characters that may become a tag, an entity or a stage direction.
-        self._buffer = ""
-        # Elements that change the speed, and from where on in the inner text which speed holds.
-        self._rates = list(opened[-1][1])
-        self._speeds = [(start, self._speed())]
+        self._rates = rates
         # The element whose content is replaced, and that content so far.
-        self._tag: Tag | None = None
+        self._element: Tag | None = None
         self._content = ""
         self._content_at = 0
         self._replaced: dict[int, Replaced] = {}
         # Ends in the source of characters that take more than one there.
         self._wide: dict[int, int] = {}
-        # Characters since the last blank.
-        self._touching = 0
 
     # ---- the normalizer's methods --------------------------------------------------------------
 
     def flush(self) -> list[Word]:
         self._settle()
-        if self._tag is not None:
-            self._unclosed(self._tag, f"<{self._tag.name}> is not closed where the text ends")
+        if self._element is not None:
+            self._unclosed("where the text ends")
         words = super().flush()
         self._apart = False
-        self._last = ""
+        self._before = ""
         return words
 
     def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """An element that is open was said in its place."""
         self._settle()
-        self._tag = None
+        self._element = None
         self._content = ""
         return super().forget_spoken(begun=begun, over=over)
 
     # ---- characters ----------------------------------------------------------------------------
 
-    def _read(self, fragment: str) -> None:
-        at = 0
-        while at < len(fragment):
-            if not self._buffer and self._tag is None and (plain := _PLAIN.match(fragment, at)):
-                self._feed(plain[0])
-                self._at += len(plain[0])
-                at = plain.end()
-                continue
-            self._char(fragment[at])
-            at += 1
+    def _tag(self, rest: str, *, over: bool) -> int | None:
+        size = size_of(rest, over=over)
+        if not size:
+            return size
+        if rest[0] == "&":
+            return self._entity(rest[:size])
+        start = self._at
+        self._at += size
+        if (tag := tag_of(rest[:size], start)) is not None:
+            self._do(tag)
+        return size
 
-    def _char(self, char: str) -> None:
-        """Take in a character of the source."""
-        if not self._buffer:
-            if char in "<&[":
-                self._buffer = char
-            else:
-                self._text(char)
-            self._at += 1
-            return
-        text = self._buffer + char
-        if not complete(text):
-            if may_become(text):
-                self._buffer = text
-                self._at += 1
-            else:
-                self._settle()
-                self._char(char)
-            return
-        self._buffer = ""
-        if text[0] == "[":
-            self._char(char)
-            return
-        self._at += 1
-        start = self._at - len(text)
-        if text[0] == "&":
-            self._entity(html.unescape(text), start)
-        elif (tag := tag_of(text, start)) is not None:
-            self._element(tag)
-
-    def _settle(self) -> None:
-        buffer = self._buffer
-        self._buffer = ""
-        end = self._at
-        self._at -= len(buffer)
-        for char in buffer:
-            self._text(char)
-            self._at += 1
-        self._at = end
-
-    def _entity(self, text: str, start: int) -> None:
+    def _entity(self, text: str) -> int:
         """An entity's characters stand where it stands; the last of them takes all its room."""
-        end = self._at
-        self._at = start
-        if self._tag is None:
-            self._wide[self._given + len(text) - 1] = end
-        self._text(text)
+        decoded = html.unescape(text)
+        if decoded == text:
+            return 0
+        end = self._at + len(text)
+        if self._element is None:
+            self._wide[self._given + len(decoded) - 1] = end
+        self._text(decoded)
         self._at = end
+        return len(text)
 
     def _text(self, text: str) -> None:
-        """Text that begins at the present place of the source: for the normalizer, or for an
-        element's content."""
-        if self._tag is None:
-            self._feed(text)
+        """Text is for the normalizer, or for an element's content."""
+        if self._element is None:
+            super()._text(text)
             return
         if not self._content:
             self._content_at = self._at
         self._content += text
+        self._at += len(text)
         if len(self._content) > MAX_CONTENT:
-            self._unclosed(
-                self._tag, f"<{self._tag.name}> is not closed after {MAX_CONTENT} characters"
-            )
+            self._unclosed(f"after {MAX_CONTENT} characters")
 
-    def _unclosed(self, tag: Tag, why: str) -> None:
+    def _unclosed(self, where: str) -> None:
         """What an element that does not end would have replaced is read, so that nothing of the
         text is lost."""
-        log.warning("%s (character %d): its content is read.", why, tag.start)
-        content = self._content
+        assert self._element is not None
+        log.warning(
+            "<%s> is not closed %s (character %d): its content is read.",
+            self._element.name,
+            where,
+            self._element.start,
+        )
+        self._element = None
+        self._read_content()
+
+    def _read_content(self) -> None:
+        """Read the content of an element as it stands."""
+        end = self._at
+        self._at = self._content_at
+        super()._text(self._content)
         self._content = ""
-        self._tag = None
-        self._at, end = self._content_at, self._at
-        if content:
-            self._feed(content)
         self._at = end
 
-    def _feed(self, text: str) -> None:
-        """Give the normalizer text that stands at the present place of the source, parted by a
-        space from a word that a tag has ended.
-
-        ``_touching`` counts the characters at the end of what was given with no space after
-        them."""
-        if self._apart and (text[0].isalnum() or text[0] == "-" or not text[0].isprintable()):
-            self._space()
-        self._apart = False
-        tail = len(_TAIL.search(text)[0])  # type: ignore[index]
-        self._touching = tail if tail < len(text) else self._touching + tail
-        self._give(text, self._at)
-
-    def _space(self) -> None:
-        """A blank that is not in the source."""
-        self._give(" ", self._at)
-        self._touching = 0
+    def _parts(self, char: str) -> bool:
+        return char.isalnum() or char == "-" or not char.isprintable()
 
     # ---- elements --------------------------------------------------------------------------------
 
-    def _element(self, tag: Tag) -> None:
+    def _do(self, tag: Tag) -> None:
         """Do what a tag says."""
         name = tag.name
-        if self._tag is not None:
+        if self._element is not None:
             # Tags within replaced content say nothing, but its end does; so does one that cannot
             # stand within.
-            if tag.closes and name == self._tag.name:
-                self._replace(self._tag)
+            if tag.closes and name == self._element.name:
+                self._replace(self._element)
             elif name in _SENTENCES:
-                self._unclosed(self._tag, f"<{self._tag.name}> is not closed before <{name}>")
+                self._unclosed(f"before <{name}>")
             if tag.closes or name not in _SENTENCES:
                 return
         if name in _COLLECTED and not tag.closes:
-            self._tag = tag
+            self._element = tag
             self._content = ""
             self._content_at = self._at
             if tag.empty:
@@ -254,9 +198,9 @@ class Marked(Untagged):
         elif name in _SENTENCES:
             self._end(tag.start)
         elif name == "break" and not tag.closes:
-            self._silence(tag, break_s(tag))
+            self._pause(tag.start, break_s(tag))
         elif name in ("prosody", "speed"):
-            self._pace(tag)
+            self._rates.add(self._at, self._paced(tag))
         elif name == "br":
             self._space()
 
@@ -267,63 +211,47 @@ class Marked(Untagged):
             self._words.append(Word(".", place, place, ends=True))
         self._open = False
         self._apart = False
-        self._last = ""
+        self._before = ""
 
-    def _silence(self, tag: Tag, seconds: float) -> None:
-        """Silence from a tag on."""
-        if seconds:
-            self._pause(tag.start, seconds)
-            self._touching = 0
-
-    def _pace(self, tag: Tag) -> None:
-        """A change of speed, for the words that begin after the tag."""
+    def _paced(self, tag: Tag) -> Rates:
+        """The changes of speed that are open after a tag, for the words that begin after it."""
+        rates = self._rates.last
         if tag.closes:
-            names = [name for name, _ in self._rates]
-            if tag.name in names:
-                del self._rates[len(names) - 1 - names[::-1].index(tag.name)]
-        elif tag.name == "speed":
+            names = [name for name, _ in rates]
+            last = len(names) - 1 - names[::-1].index(tag.name) if tag.name in names else len(names)
+            return rates[:last] + rates[last + 1 :]
+        if tag.name == "speed":
             # Cartesia's: it holds until the next.
-            self._rates = [entry for entry in self._rates if entry[0] != "speed"]
-            self._rates.append(("speed", rate_of(tag.attributes.get("ratio", ""), tag)))
-        elif not tag.empty and len(self._rates) < MAX_OPEN:
-            self._rates.append((tag.name, rate_of(tag.attributes.get("rate", "medium"), tag)))
-        self._speeds.append((self._given, self._speed()))
-        self._opened.append((self._at, tuple(self._rates)))
-        if len(self._opened) > 2 * MAX_KEPT:
-            del self._opened[1:-MAX_KEPT]
+            others = tuple(entry for entry in rates if entry[0] != "speed")
+            return (*others, ("speed", rate_of(tag.attributes.get("ratio", ""), tag)))
+        if tag.empty or len(rates) >= MAX_OPEN:
+            return rates
+        return (*rates, (tag.name, rate_of(tag.attributes.get("rate", "medium"), tag)))
 
-    def _speed(self) -> float:
-        """The product of all open changes of speed, within what the voice can do."""
-        speed = 1.0
-        for _, rate in self._rates:
-            speed *= rate
+    def _speed_of(self, word: Word) -> float:
+        """The product of all changes of speed that hold for a word, within what the voice can
+        do."""
+        rates = self._rates.at(self._places.start(word.start))
         least, most = self._resources.speeds
-        return min(max(speed, least), most)
+        return min(max(math.prod((rate for _, rate in rates), start=1.0), least), most)
 
     def _replace(self, tag: Tag) -> None:
         """Say what an element has instead of its content."""
-        content = self._content
         start = self._content_at
-        end = start + len(content) if content else self._at
-        self._tag = None
-        self._content = ""
+        end = start + len(self._content) if self._content else self._at
+        self._element = None
         if is_censored(tag):
-            self._silence(tag, CENSORED_S)
+            self._content = ""
+            self._pause(tag.start, CENSORED_S)
             return
-        words, phonemes = self._said(tag, content)
+        words, phonemes = self._said(tag, self._content)
         if not words:
-            if content:
-                here = self._at
-                self._at = start
-                self._feed(content)
-                self._at = here
+            self._read_content()
             return
+        self._content = ""
         # Nor does it stick to a sign that cannot be seen, such as a mark of direction.
-        if (
-            self._last.isalnum()
-            or self._touching > MAX_TOUCHING
-            or not (self._last + " ").isprintable()
-        ):
+        is_stuck = self._last.isalnum() or not (self._last + " ").isprintable()
+        if is_stuck or _TOUCHING.search(self._before):
             self._space()
         self._replaced[self._given] = Replaced(
             words, phonemes, tag.start, tag.start if tag.empty else start, end
@@ -331,8 +259,6 @@ class Marked(Untagged):
         self._give(PLACEHOLDER, start)
         self._places.add(self._given, self._at)
         self._apart = True
-        self._last = "x"
-        self._touching = self._touching + len(PLACEHOLDER)
 
     def _said(self, tag: Tag, content: str) -> tuple[str, str]:
         """Words and phonemes in place of content; no words: the content is read."""
@@ -344,11 +270,8 @@ class Marked(Untagged):
             case "spell":
                 return self._resources.say_as(text, "characters", ""), ""
             case "say-as":
-                kind = tag.attributes.get("interpret-as", "").lower()
-                return (
-                    self._resources.say_as(text, kind, tag.attributes.get("format", "").lower()),
-                    "",
-                )
+                form = tag.attributes.get("format", "").lower()
+                return self._resources.say_as(text, kind_of(tag), form), ""
         if transcriber is None or not tag.attributes.get("ph"):
             return "", ""
         try:
@@ -363,29 +286,22 @@ class Marked(Untagged):
     def _take(self, words: list[Word]) -> None:
         super()._take(words)
         if words:
-            last = words[-1]
-            self._wide = {place: end for place, end in self._wide.items() if place >= last.end}
-            del self._speeds[: self._speed_at(last)]
+            end = words[-1].end
+            self._wide = {place: wide for place, wide in self._wide.items() if place >= end}
 
     def _placed(self, word: Word) -> list[Word]:
-        speed = self._speeds[self._speed_at(word)][1]
+        speed = self._speed_of(word)
         if 0 < word.text.count(PLACEHOLDER) <= len(self._replaced):
             placed = self._instead(word, speed)
         else:
-            start = max(self._places.start(word.start), self._done)
-            end = self._end_of(word) if word.end > word.start else start
-            placed = [replace(word, start=start, end=max(start, end), speed=speed)]
+            start, end = self._span(word)
+            placed = [replace(word, start=start, end=end, speed=speed)]
         if self._replaced and not word.continues:
             self._replaced = {at: own for at, own in self._replaced.items() if at >= word.end}
         return placed
 
-    def _speed_at(self, word: Word) -> int:
-        """Which of the changes of speed holds for a word."""
-        return max(0, bisect.bisect_right(self._speeds, (word.start, 99.0)) - 1)
-
     def _end_of(self, word: Word) -> int:
-        """Where a word ends in the source."""
-        return self._wide.get(word.end - 1) or self._places.start(word.end - 1) + 1
+        return self._wide.get(word.end - 1) or super()._end_of(word)
 
     def _instead(self, word: Word, speed: float) -> list[Word]:
         """The words that are said for placeholders in a word, with what is around them."""
@@ -398,7 +314,3 @@ class Marked(Untagged):
         start = max(start, self._done)
         word = replace(word, start=start, end=max(start, end), speed=speed)
         return instead(word, replacements, self._resources.pronunciations.transcriber)
-
-
-_PLAIN = re.compile(r"[^<&\[]+")
-_TAIL = re.compile(r"\S*\Z")

@@ -1,5 +1,4 @@
-"""Tags as characters: what may become one, what it says, and where the text without tags is in the
-source."""
+"""Tags as characters: what may become one, and what it says."""
 
 from __future__ import annotations
 
@@ -17,21 +16,35 @@ LONGEST_BREAK_S = 10.0
 """Characters of a tag, beyond which it is text; seconds of a break."""
 _NAME = r"[A-Za-z][\w:.-]*"
 _VALUE = r"(?:\"[^\"<]*\"|'[^'<]*')"
-_BEGUN = re.compile(
-    rf"<(?:!(?:-(?:-(?s:.*))?)?|\?(?s:.*)|/(?:{_NAME}\s*)?|{_NAME}(?:\s+{_NAME}\s*=\s*{_VALUE})*"
-    rf"(?:\s+(?:{_NAME}\s*(?:=\s*(?:\"[^\"<]*|'[^'<]*|{_VALUE})?)?)?)?\s*/?)?"
-)
-_TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*{_VALUE})*)\s*(/?)>")
+_ATTRIBUTES = rf"(?:\s+{_NAME}\s*=\s*{_VALUE})*"
+_TAG = re.compile(rf"<(/?)({_NAME})({_ATTRIBUTES})\s*(/?)>")
 _ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*({_VALUE})")
-_ENTITY = re.compile(r"&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6})")
-_STAGE = re.compile(r"\[[a-z][a-z ]{0,38}")
-_STEMS = re.compile(
-    r"\b(?:laugh|chuckl|giggl|sigh|whisper|cough|gasp|sob|cries|crying|sniff|groan|moan|yawn|clears?"
-    r" throat|inhal|"
-    r"exhal|breath|pause|applau|clap|music|shout|scream|sing|humm|excited|sad|angr|happ|sarcas|curious|nervous|mischiev|tired|"
-    r"surprised|cheer|snort|gulp|wheez|snicker|mumbl|stammer|stutter)"
+_DIRECTIONS = (
+    "laugh|chuckl|giggl|sigh|whisper|cough|gasp|sob|cries|crying|sniff|groan|moan|yawn|"
+    "clears? throat|inhal|exhal|breath|pause|applau|clap|music|shout|scream|sing|humm|excited|sad|"
+    "angr|happ|sarcas|curious|nervous|mischiev|tired|surprised|cheer|snort|gulp|wheez|snicker|"
+    "mumbl|stammer|stutter"
 )
 """What stage directions in brackets have among their words: ``[laughs]``, ``[sighs deeply]``."""
+_STAGE = rf"\[(?=[a-z ]*\b(?:{_DIRECTIONS}))[a-z][a-z ]{{0,38}}\]"
+_MARKUP = {
+    "<": (
+        rf"<!--(?s:.*?)-->|<\?(?s:.*?)(?<=\?)>|{_TAG.pattern}",
+        rf"<(?:!(?:-(?:-(?s:.*))?)?|\?(?s:.*)|/(?:{_NAME}\s*)?|{_NAME}{_ATTRIBUTES}"
+        rf"(?:\s+(?:{_NAME}\s*(?:=\s*(?:\"[^\"<]*|'[^'<]*|{_VALUE})?)?)?)?\s*/?)?",
+    ),
+    "&": (
+        "&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6});",
+        "&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6})",
+    ),
+    "[": (rf"{_STAGE}(?=[^(\[])", rf"\[(?:[a-z][a-z ]{{0,38}})?|{_STAGE}"),
+}
+"""Tags, entities and stage directions that are no links, and what may still become one, by what
+they begin with."""
+_PATTERNS = {
+    opener: (re.compile(whole), re.compile(begun)) for opener, (whole, begun) in _MARKUP.items()
+}
+OPENERS = re.compile(r"[<&\[]")
 _TIME = re.compile(r"\+?([0-9]*\.?[0-9]+)\s*(ms|s)", re.I)
 _STRENGTHS = {
     "none": 0.0,
@@ -60,27 +73,14 @@ class Tag:
     """Whether it closes itself."""
 
 
-def may_become(text: str) -> bool:
-    """Whether characters may become a tag, an entity or a stage direction."""
-    if text[0] == "<":
-        return _BEGUN.fullmatch(text) is not None and len(text) <= MAX_TAG
-    if text[0] == "&":
-        return _ENTITY.fullmatch(text) is not None
-    return _STAGE.fullmatch(text) is not None or (
-        text[-1] == "]" and _STEMS.search(text) is not None
-    )
-
-
-def complete(text: str) -> bool:
-    """Whether they are one; a stage direction, with the character after it, if that makes it no
-    link."""
-    if text[0] == "<":
-        if text.startswith("<!--"):
-            return text.endswith("-->") and len(text) > 6
-        return _TAG.fullmatch(text) is not None or (text.startswith("<?") and text.endswith("?>"))
-    if text[0] == "&":
-        return text[-1] == ";" and html.unescape(text) != text
-    return text[-2:-1] == "]" and text[-1] not in "(["
+def size_of(text: str, *, over: bool) -> int | None:
+    """How many characters of a text that begins with an opener are a tag, an entity or a stage
+    direction; None while more must come, unless it is ``over``."""
+    whole, begun = _PATTERNS[text[0]]
+    if (match := whole.match(text, 0, MAX_TAG)) is not None:
+        return match.end()
+    may_go_on = not over and len(text) < MAX_TAG and begun.fullmatch(text)
+    return None if may_go_on else 0
 
 
 def tag_of(text: str, start: int) -> Tag | None:
@@ -138,5 +138,9 @@ def alphabet_of(tag: Tag) -> str:
 
 def is_censored(tag: Tag) -> bool:
     """Whether an element asks for what is within not to be said."""
-    kind = tag.attributes.get("interpret-as", "").lower()
-    return tag.name == "say-as" and kind in ("expletive", "bleep")
+    return tag.name == "say-as" and kind_of(tag) in ("expletive", "bleep")
+
+
+def kind_of(tag: Tag) -> str:
+    """What ``<say-as>`` takes its content for."""
+    return tag.attributes.get("interpret-as", "").lower()
