@@ -11,8 +11,9 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer
@@ -49,25 +50,6 @@ class Said:
     """Whether the entry ends with a full stop of its own."""
 
 
-NOTHING = Said()
-
-
-@dataclass(slots=True)
-class Table:
-    """Entries of one kind of spelling, by the words of their phrases."""
-
-    entries: dict[Tokens, Said] = field(default_factory=dict)
-    following: dict[Tokens, set[str]] = field(default_factory=dict)
-    """All that longer phrases begin with, and the words that follow it in them, decomposed."""
-
-    def add(self, tokens: Tokens, said: Said) -> None:
-        """Take in an entry."""
-        self.entries[tokens] = said
-        for n in range(1, len(tokens)):
-            following = self.following.setdefault(tokens[:n], set())
-            following.add(unicodedata.normalize("NFD", tokens[n]))
-
-
 class Pronunciations:
     """A lexicon for one voice; shared by any number of sessions."""
 
@@ -87,10 +69,10 @@ class Pronunciations:
 
         ConfigError for a pronunciation that the voice cannot say.
         """
-        self._exact = Table()
-        self._folded = Table()
-        self._capitals = Table()
-        """Entries with capitals, for lines that are in capitals throughout."""
+        self._entries: dict[Tokens, Said] = {}
+        """By the words of their phrases."""
+        self._following = defaultdict[Tokens, set[str]](set)
+        """All that longer phrases begin with, and the words that follow it in them, decomposed."""
         self.has_plurals = subtags(language)[0] == "en"
         """Whether a name may have a plural's s."""
         self._normalizer = normalizer
@@ -102,17 +84,24 @@ class Pronunciations:
             if entry.alphabet and self.transcriber is None:
                 dropped.append(word)
                 continue
-            tokens = tuple(word.split())
-            table = self._folded if word.islower() or word == word.lower() else self._exact
-            reading = self._said(word, entry, read or self.read)
-            table.add(tokens, reading)
-            if table is self._exact:
-                self._capitals.add(tuple(token.upper() for token in tokens), reading)
+            self._entries[tuple(word.split())] = self._said(word, entry, read or self.read)
+        # Lines may be in capitals throughout.
+        for tokens, said in [*self._entries.items()]:
+            if small(tokens) != tokens and small(tokens) not in self._entries:
+                self._entries.setdefault(tuple(map(str.upper, tokens)), said)
+        for tokens in self._entries:
+            for n in range(1, len(tokens)):
+                self._following[tokens[:n]].add(unicodedata.normalize("NFD", tokens[n]))
         if dropped:
             names = ", ".join(map(repr, dropped[:3])) + (", ..." if len(dropped) > 3 else "")
             log.warning(
                 "This voice reads letters: phonemes of the lexicon are left out (%s).", names
             )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no entries."""
+        return not self._entries
 
     def _said(self, word: str, entry: Entry, read: Callable[[str], str]) -> Said:
         """How an entry has a word said. ConfigError where that cannot be."""
@@ -137,37 +126,32 @@ class Pronunciations:
 
     def entry(self, tokens: Tokens) -> Said | None:
         """How a word or phrase is said, if it is in the lexicon."""
-        return (
-            self._exact.entries.get(tokens)
-            or self._folded.entries.get(tuple(map(str.lower, tokens)))
-            or self._capitals.entries.get(tokens)
-        )
+        return self._entries.get(tokens) or self._entries.get(small(tokens))
 
     def plural(self, tokens: Tokens) -> Said | None:
         """The entry of a name of which these words are the plural: Krogers."""
         last = tokens[-1]
         is_name = self.has_plurals and last[-1:] == "s" and last[:1].isupper()
-        return self._exact.entries.get((*tokens[:-1], last[:-1])) if is_name else None
+        return self._entries.get((*tokens[:-1], last[:-1])) if is_name else None
 
     def begins(self, tokens: Tokens) -> bool:
         """Whether a longer phrase begins with these words."""
-        return (
-            tokens in self._exact.following
-            or tokens in self._capitals.following
-            or tuple(map(str.lower, tokens)) in self._folded.following
-        )
+        return tokens in self._following or small(tokens) in self._following
 
     def may_follow(self, tokens: Tokens, start: str) -> bool:
         """Whether a longer phrase goes on with a word that begins so, as far as it is there."""
         start = unicodedata.normalize("NFD", start.replace("’", "'"))
-        folded = self._folded.following.get(tuple(map(str.lower, tokens)), set())
-        exact = (self._exact, self._capitals)
-        words = [(word, start) for table in exact for word in table.following.get(tokens, ())]
-        words += [(word, start.lower()) for word in folded]
         return any(
             word.startswith(begun) or (begun.startswith(word) and not begun[len(word)].isalnum())
-            for word, begun in words
+            for begun in (start, start.lower())
+            for phrase in (tokens, small(tokens))
+            for word in self._following.get(phrase, ())
         )
+
+
+def small(tokens: Tokens) -> Tokens:
+    """Words in small letters."""
+    return tuple(map(str.lower, tokens))
 
 
 class Pronouncing:
@@ -246,6 +230,11 @@ class Pronouncing:
         source = spaced(self._characters(word))
         if "](/" in source and (own := self._own(word)):
             return 1, own
+        return (1, [word]) if self._lexicon.is_empty else self._longest(source, over=over)
+
+    def _longest(self, source: str, *, over: bool) -> tuple[int, list[Word]] | None:
+        """The same for the longest phrase of the lexicon; ``source`` is written for the first
+        word."""
         best: tuple[int, list[Word]] | None = None
         tokens: Tokens = ()
         for count, last in enumerate(self._held, start=1):
@@ -262,7 +251,8 @@ class Pronouncing:
                     return None
             elif last.ends or self._between(last, self._held[count]):
                 break
-        return best or (1, self._parts([word], source) or [word])
+        first = self._held[:1]
+        return best or (1, self._parts(first, source) or first)
 
     def _awaited(self, tokens: Tokens) -> bool:
         """Whether a longer phrase may go on behind the last word that waits."""
