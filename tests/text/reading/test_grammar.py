@@ -32,7 +32,7 @@ TEXTS = st.text(st.sampled_from("0123,. abcmkh/²äMAIVXrzx-"), max_size=8)
 
 
 def parsed(text: str) -> Pattern:
-    return PatternParser(text, {}, WORDS).parse()
+    return PatternParser(text, lambda *_: None, WORDS).parse()
 
 
 def rules_of(*lines: str) -> list[str]:

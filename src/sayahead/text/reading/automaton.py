@@ -16,7 +16,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from sayahead.text.reading.pattern import (
     NEWLINE,
     SPACE,
-    WHITE,
     Chars,
     Node,
     Pattern,
@@ -117,7 +116,6 @@ class Automaton:
         self._closed: dict[Item, frozenset[Item]] = {}
         self._vocabularies = vocabularies
         self._branches: dict[str, Branch] = {}
-        self._choices: dict[Hashable, tuple[Branch, list[Node]]] = {}
         self._shapes: dict[Hashable, int] = {}
         self._shape_of: dict[int, int] = {}
         self._ends: dict[tuple[int, int | str], int] = {}
@@ -130,7 +128,7 @@ class Automaton:
                 end = self._add(pattern.right, end)
             self.rules[end].append(number)
             self.starts.append(starts[conditions])
-        for table in (self._ends, self._shapes, self._shape_of, self._choices):
+        for table in (self._ends, self._shapes, self._shape_of):
             table.clear()
         self._states = AutomatonStates(self)
 
@@ -199,26 +197,9 @@ class Automaton:
         elif isinstance(node, Vocabulary):
             self._empty[at].append((self._branch(node.name), node.name.endswith("~"), end))
         else:
-            self._add_choice(node, at, end)
+            for part in node.parts:
+                self._empty[self._add(part, at)].append(end)
         return end
-
-    def _add_choice(self, node: Node, at: int, end: int) -> None:
-        """Add one of several: those that are written out are words, as of a vocabulary."""
-        words, others = self._choice(node)
-        if words.goes_on:
-            self._empty[at].append((words, False, end))
-        for part in others:
-            self._empty[self._add(part, at)].append(end)
-
-    def _choice(self, node: Node) -> tuple[Branch, list[Node]]:
-        """The words of a choice, and its other parts."""
-        shape = self._shape(node)
-        if shape not in self._choices:
-            words = [word for word in map(literal, node.parts) if word]
-            self.literal.update(*words)
-            others = [part for part in node.parts if not literal(part)]
-            self._choices[shape] = Branch.of(words), others
-        return self._choices[shape]
 
     def _add_repeat(self, node: Repeat, at: int) -> int:
         (part,) = node.parts
@@ -239,19 +220,6 @@ class Automaton:
             words = self._vocabularies[name.rstrip("~")]
             self._branches[name] = Branch.of(words, folded=name.endswith("~"))
         return self._branches[name]
-
-
-def literal(node: Node) -> str:
-    """The text that a part of a pattern is; nothing where it may be several."""
-    if isinstance(node, Series):
-        parts = list(map(literal, node.parts))
-        return "".join(parts) if all(parts) else ""
-    if not isinstance(node, Chars):
-        return ""
-    if node.source == f"[{WHITE}]":
-        return SPACE
-    char = node.source[-1]
-    return char if node.source == re.escape(char) else ""
 
 
 def _test(source: str) -> Callable[[str], object]:
@@ -336,8 +304,10 @@ class AutomatonStates:
     def leading_on(self, state: int) -> set[str]:
         """Characters that lead somewhere from a state: one of each kind that rules tell apart, at
         least."""
-        tests = [self._automaton.tests[source] for source in self._edges[state]]
-        chars = {char for char in SAMPLES if any(test(char) for test in tests)}
+        sources = self._edges[state]
+        tests = [self._automaton.tests[source] for source in sources]
+        own = "".join(source[-1] for source in sources)
+        chars = {char for char in SAMPLES + own if any(test(char) for test in tests)}
         return chars.union(*(branch.following for branch, _, _ in self._branches[state]))
 
     def _stepped(self, state: int, char: str) -> int:

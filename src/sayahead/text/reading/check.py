@@ -60,7 +60,7 @@ def hiding(lines: Iterable[Line], names: Container[str]) -> Iterator[str]:
 def _equal(language: Language) -> Iterator[str]:
     seen: dict[object, Rule] = {}
     for rule in language.grammar.rules:
-        key = (rule.left, rule.without, rule.pattern)
+        key = (rule.conditions, rule.pattern.body, rule.pattern.right)
         other = seen.setdefault(key, rule)
         if other is not rule and other.says.startswith('"'):
             yield (

@@ -22,21 +22,14 @@ import functools
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sayahead.errors import ConfigError
 from sayahead.text.reading.automaton import Automaton
-from sayahead.text.reading.pattern import (
-    NEWLINE,
-    SPACE,
-    Node,
-    Pattern,
-    PatternParser,
-    source_of,
-    without_groups,
-)
+from sayahead.text.reading.pattern import NEWLINE, SPACE, Node, Pattern, PatternParser, source_of
+from sayahead.text.tables import numbered_lines
 
 MACRO = re.compile(r"([a-z]\w*) = (.+)")
 """A line that names a pattern."""
@@ -98,11 +91,8 @@ class Line:
 
 def lines_of(path: Path, kind: str) -> list[Line]:
     """The lines of a file that are no comments."""
-    texts = path.read_text(encoding="utf-8").splitlines()
     return [
-        Line(kind, text.strip(), f"{path.name}:{number}")
-        for number, text in enumerate(texts, 1)
-        if text.strip() and not text.startswith("//")
+        Line(kind, text.strip(), f"{path.name}:{number}") for number, text in numbered_lines(path)
     ]
 
 
@@ -114,24 +104,22 @@ def parse(
     A rule of a vocabulary that the language does not have is left out: it has nothing to match.
     """
     texts = dict(macros)
-    places: dict[str, str] = {}
     rules: list[tuple[Line, re.Match[str]]] = []
     for line in lines:
         if (rule := _RULE.fullmatch(line.text)) is not None:
             rules.append((line, rule))
         elif (macro := MACRO.fullmatch(line.text)) is not None:
             texts.setdefault(macro[1], macro[2])
-            places.setdefault(macro[1], line.place)
         else:
             raise ConfigError(f"{line.place}: {line.text!r} is neither a macro nor a rule.")
-    nodes = _Macros(texts, places, vocabularies)
+    nodes = _Macros(texts, vocabularies)
     parsed: list[Rule] = []
     for line, m in rules:
         conditions = re.findall("<([^<>]+)>", m[2])
         left = [frozenset(one.split("|")) for one in conditions if not one.startswith("!")]
         without = [one[1:].split("|") for one in conditions if one.startswith("!")]
         try:
-            pattern = PatternParser(m[3], nodes, vocabularies).parse()
+            pattern = PatternParser(m[3], nodes.get, vocabularies).parse()
         except ConfigError as error:
             raise ConfigError(f"{line.place}: {error}.") from None
         parsed.append(
@@ -149,39 +137,30 @@ def parse(
     return parsed
 
 
-class _Macros(Mapping[str, Node]):
+class _Macros:
     """Macros by name, parsed when they are first wanted, without what they capture."""
 
-    def __init__(
-        self,
-        texts: Mapping[str, str],
-        places: Mapping[str, str],
-        vocabularies: Mapping[str, object],
-    ) -> None:
+    def __init__(self, texts: Mapping[str, str], vocabularies: Mapping[str, object]) -> None:
         self._texts = texts
-        self._places = places
         self._vocabularies = vocabularies
-        self._nodes: dict[str, Node] = {}
-        self._open: list[str] = []
+        self._nodes: dict[tuple[str, str], Node | None] = {}
+        """None while a macro is being parsed."""
 
-    def __getitem__(self, name: str) -> Node:
-        if name not in self._nodes:
-            if name in self._open:
-                raise ConfigError(f"the macro {name!r} is made of itself")
-            self._open.append(name)
-            pattern = PatternParser(self._texts[name], self, self._vocabularies).parse()
-            self._open.pop()
-            self._nodes[name] = without_groups(pattern.body)
-        return self._nodes[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._texts
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
-
-    def __len__(self) -> int:
-        return len(self._texts)
+    def get(self, name: str, excluded: str) -> Node | None:
+        """A macro's pattern (``Macro``)."""
+        text = self._texts.get(name)
+        if text is None:
+            return None
+        key = name, excluded
+        if key not in self._nodes:
+            self._nodes[key] = None
+            parser = PatternParser(
+                text, self.get, self._vocabularies, captures=False, excluded=excluded
+            )
+            self._nodes[key] = parser.parse().body
+        if self._nodes[key] is None:
+            raise ConfigError(f"the macro {name!r} is made of itself")
+        return self._nodes[key]
 
 
 class Grammar:

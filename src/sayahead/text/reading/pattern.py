@@ -18,8 +18,8 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from sayahead.errors import ConfigError
 
@@ -75,17 +75,14 @@ class Pattern:
 
     body: Node
     right: Node | None = None
+    groups: tuple[str, ...] = ()
+    """Names of all captured parts."""
 
     @functools.cached_property
     def looks_at_word(self) -> bool:
         """Whether its right context ends with a vocabulary's word: all of a word, then, not its
         beginning."""
         return self.right is not None and _ends_with_word(self.right)
-
-    @functools.cached_property
-    def groups(self) -> list[str]:
-        """Names of all captured parts."""
-        return [*_groups(self.body), *_groups(self.right or Series())]
 
     @functools.cached_property
     def is_bare(self) -> bool:
@@ -96,19 +93,6 @@ class Pattern:
 def _ends_with_word(node: Node) -> bool:
     last = node.parts[-1:] if isinstance(node, Series) else node.parts
     return isinstance(node, Vocabulary) or any(map(_ends_with_word, last))
-
-
-def _groups(node: Node) -> Iterator[str]:
-    if node.group:
-        yield node.group
-    for part in node.parts:
-        yield from _groups(part)
-
-
-def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The same node with each of its parts changed; itself if none does."""
-    parts = tuple(map(change, node.parts))
-    return node if parts == node.parts else replace(node, parts=parts)
 
 
 MAX_CASED = 0x530
@@ -157,16 +141,31 @@ _SET = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]")
 _SLOT = re.compile(r"\{(?:([a-z]\w*):)?([a-z][\w.~]*)\}")
 
 
+Macro = Callable[[str, str], Node | None]
+"""The pattern of a name, which captures nothing, and what its sets exclude; None where it names no
+macro."""
+
+
 class PatternParser:
     """A recursive descent over one pattern."""
 
     def __init__(
-        self, text: str, macros: Mapping[str, Node], vocabularies: Mapping[str, object]
+        self,
+        text: str,
+        macro: Macro,
+        vocabularies: Mapping[str, object],
+        *,
+        captures: bool = True,
+        excluded: str = SENTENCE_END,
     ) -> None:
-        """``macros`` capture nothing."""
+        """``captures``: whether it has groups, as macros have not; ``excluded``: what sets that
+        exclude white space exclude, too."""
         self._text = text
-        self._macros = macros
+        self._macro = macro
         self._vocabularies = vocabularies
+        self._captures = captures
+        self._excluded = excluded
+        self._groups: list[str] = []
         self._at = 0
 
     def parse(self) -> Pattern:
@@ -175,11 +174,13 @@ class PatternParser:
         right = None
         if self._text.startswith("(?=", self._at):
             self._at += 3
-            right = _to_end(self._choice())
+            # In right context the end of a sentence is as good as any other character.
+            self._excluded = ""
+            right = self._choice()
             self._expect(")")
         if self._at < len(self._text):
             raise self._error(f"{self._text[self._at]!r} was not expected")
-        return Pattern(body, right)
+        return Pattern(body, right, tuple(self._groups))
 
     def _error(self, what: str) -> ConfigError:
         return ConfigError(f"the pattern {self._text!r}, at character {self._at + 1}: {what}")
@@ -243,13 +244,20 @@ class PatternParser:
         return _SETS[char]() if char in _SETS else re.escape(char)
 
     def _group(self) -> Node:
-        name = ""
+        group = ""
         if m := _OPENING.match(self._text, self._at):
             self._at = m.end()
-            name = m[1] or ""
+            group = self._captured(m[1])
         inner = self._choice()
         self._expect(")")
-        return Series(parts=(inner,), group=name)
+        return Series(parts=(inner,), group=group)
+
+    def _captured(self, name: str | None) -> str:
+        """The name of a captured part; nothing where it is not captured."""
+        if not (name and self._captures):
+            return ""
+        self._groups.append(name)
+        return name
 
     def _set(self) -> Node:
         end = _SET.match(self._text, self._at)
@@ -267,34 +275,20 @@ class PatternParser:
         if SPACE not in source:
             return chars(source)
         source = source.replace(SPACE, WHITE)
-        return chars(f"[^{SENTENCE_END}{source[2:]}" if source.startswith("[^") else source)
+        return chars(f"[^{self._excluded}{source[2:]}" if source.startswith("[^") else source)
 
     def _slot(self) -> Node:
         m = _SLOT.match(self._text, self._at)
         if m is None:
             raise self._error("a slot is written {name} or {group:name}")
-        group = m[1] or ""
+        group = self._captured(m[1])
         name = m[2]
         self._at = m.end()
-        if name in self._macros:
-            return Series(parts=(self._macros[name],), group=group)
+        if (macro := self._macro(name, self._excluded)) is not None:
+            return Series(parts=(macro,), group=group)
         if name.rstrip("~") in self._vocabularies:
             return Vocabulary(name, group=group)
         raise self._error(f"there is no macro and no vocabulary {name!r}")
-
-
-def _to_end(node: Node) -> Node:
-    """The same node as right context, where the end of a sentence is as good as any other
-    character."""
-    if isinstance(node, Chars):
-        return chars(node.source.replace(f"[^{SENTENCE_END}", "[^"))
-    return with_parts(node, _to_end)
-
-
-def without_groups(node: Node) -> Node:
-    """The same node with nothing captured."""
-    plain = with_parts(node, without_groups)
-    return replace(plain, group="") if plain.group else plain
 
 
 def source_of(node: Node, words: Mapping[str, Iterable[str]], behind: str = "") -> str:
