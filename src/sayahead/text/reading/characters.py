@@ -7,6 +7,7 @@ import functools
 import re
 import unicodedata
 
+from sayahead.text import Skipped
 from sayahead.text.languages.record import Record
 from sayahead.text.languages.signs import is_picture, is_silent
 from sayahead.text.markup import Output, Place, Rewriter, Text
@@ -40,7 +41,7 @@ class CharacterFilter:
     """One kind of white space, dash and apostrophe; figures as ASCII; nothing that cannot be
     read."""
 
-    def __init__(self, record: Record, skipped: list[tuple[int, int, str]]) -> None:
+    def __init__(self, record: Record, skipped: Skipped) -> None:
         """``skipped`` takes stretches in scripts that the voice cannot read."""
         self._scripts = record.scripts
         self._has_greek_names = "GREEK" not in record.scripts and bool(record.greek)
@@ -117,7 +118,7 @@ class CharacterFilter:
 class Filters:
     """All filters, one behind the other: fragments of the source to characters that rules know."""
 
-    def __init__(self, record: Record, skipped: list[tuple[int, int, str]], start: int = 0) -> None:
+    def __init__(self, record: Record, skipped: Skipped, start: int = 0) -> None:
         """``skipped`` takes what nobody hears; ``start`` is the place of the first character."""
         self.place = start
         """Where the next character stands in the source."""

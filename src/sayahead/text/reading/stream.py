@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from sayahead.text import Skipped
 from sayahead.text.markup import Text
 from sayahead.text.parts import parted
 from sayahead.text.reading.automaton import DEAD
@@ -21,7 +22,7 @@ from sayahead.text.reading.long_readings import in_portions
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.trace import TokenTrace, open_traces
 from sayahead.text.reading.unspaced import numeral_portions, segments_of
-from sayahead.types import PLAIN, Delivery, Word
+from sayahead.types import Delivery, Word
 
 MAX_TOKEN = 160
 """Characters after which a token is decided, whatever could still follow."""
@@ -57,7 +58,7 @@ FIRST = frozenset({"first"})
 MARKED = frozenset({"marked"})
 """That of one with nothing between it and a mark before."""
 
-_CLAUSE = re.compile(r".*[,;:—] ")
+_CLAUSE = re.compile(r"\A.*[,;:—] ")
 _RUN = re.compile(rf"{LETTER}{{1,{MAX_RUN}}}|.", re.DOTALL)
 
 
@@ -88,7 +89,7 @@ class TokenReader:
 
     def __init__(self, language: Language, start: int = 0) -> None:
         """``start``: the place of the first character in the source text."""
-        self.skipped: list[tuple[int, int, str]] = []
+        self.skipped: Skipped = []
         self._language = language
         self._grammar = language.grammar
         self._filter = Filters(language.record, self.skipped, start)
@@ -435,7 +436,8 @@ class TokenReader:
 
     def _asked(self, last: Word, mark: str) -> Word:
         """The last word of a sentence, as its mark wants it said."""
-        return replace(last, delivery=ENDINGS.get((mark, self._falls), PLAIN))
+        delivery = ENDINGS.get((mark, self._falls))
+        return replace(last, delivery=delivery) if delivery else last
 
     def _clause_goes_on(self, text: str) -> None:
         """Look whether the clause begins with a question word."""
