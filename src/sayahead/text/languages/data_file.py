@@ -17,6 +17,7 @@ from sayahead.errors import ConfigError
 from sayahead.text.languages.nouns import Currency, Noun
 from sayahead.text.languages.numbers import Numbers, Rules
 from sayahead.text.languages.record import Record
+from sayahead.text.tables import numbered_lines
 
 Line = tuple[int, str]
 Lines = list[Line]
@@ -43,17 +44,18 @@ class _File:
         self.path = path
         self.sections: dict[str, Lines] = {"": []}
         self.places: dict[str, int] = {"": 1}
+        self._line = 1
         lines = self.sections[""]
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        for number, line in numbered_lines(path):
             text = line.strip()
             if text.startswith("[") and text.endswith("]"):
                 name = text[1:-1].strip()
                 if name in self.sections:
-                    self.wrong(number, f"[{name}] stands here for the second time")
+                    self.wrong(f"[{name}] stands here for the second time", number)
                 lines = []
                 self.sections[name] = lines
                 self.places[name] = number
-            elif text and not text.startswith("//"):
+            else:
                 lines.append((number, text))
         grammar = self.sections.pop("grammar", [])
         self.grammar = tuple((path.name, number, text) for number, text in grammar)
@@ -68,34 +70,29 @@ class _File:
             self.sections[name] = own if is_replaced else [*lines, *own]
             self.places.setdefault(name, base.places[name])
 
-    def wrong(self, line: int, what: str) -> NoReturn:
-        """ConfigError with the place."""
-        raise ConfigError(f"{self.path}, line {line}: {what}.")
+    def wrong(self, what: str, line: int = 0) -> NoReturn:
+        """ConfigError with the place, the line that is being read unless it is another."""
+        raise ConfigError(f"{self.path}, line {line or self._line}: {what}.")
 
-    def pairs(self, lines: Lines) -> Iterator[tuple[int, str, str]]:
-        """The line, the key and the value of each line."""
-        for number, text in lines:
+    def pairs(self, lines: Lines) -> Iterator[tuple[str, str]]:
+        """The key and the value of each line."""
+        for self._line, text in lines:
             key, mark, value = f"{text} ".partition(" = ")
             if not mark:
                 self.wrong(
-                    number,
-                    f"{text!r} must be a key and its value, with an equals sign between spaces",
+                    f"{text!r} must be a key and its value, with an equals sign between spaces"
                 )
-            yield number, key.strip(), value.strip()
+            yield key.strip(), value.strip()
 
     # ---- tables ----------------------------------------------------------------------------------
 
     def words(self, lines: Lines) -> dict[str, str]:
         """Words, as many a line as there are."""
-        return dict.fromkeys(self.row(lines), "")
-
-    def row(self, lines: Lines) -> tuple[str, ...]:
-        """Words in their order, as many a line as there are."""
-        return tuple(word for _, text in lines for word in text.split())
+        return dict.fromkeys((word for _, text in lines for word in text.split()), "")
 
     def texts(self, lines: Lines) -> dict[str, str]:
         """``keys = value``: several keys are parted by spaces and share a value."""
-        return {key: value for _, keys, value in self.pairs(lines) for key in keys.split()}
+        return {key: value for keys, value in self.pairs(lines) for key in keys.split()}
 
     def vocabulary(self, lines: Lines) -> dict[str, str]:
         """``keys = value``, or words alone; a key with spaces in it has ``_`` for each."""
@@ -110,15 +107,15 @@ class _File:
 
     def phrases(self, lines: Lines) -> dict[str, str]:
         """``key = value``, with spaces in the key."""
-        return {key: value for _, key, value in self.pairs(lines)}
+        return dict(self.pairs(lines))
 
     def kinds(self, lines: Lines) -> dict[str, str]:
         """``kind = words``: the kind of each word; a dash is none."""
         return {
-            word: kind.strip("-") for _, kind, value in self.pairs(lines) for word in value.split()
+            word: kind.strip("-") for kind, words in self.pairs(lines) for word in words.split()
         }
 
-    def noun(self, line: int, text: str) -> Noun:
+    def noun(self, text: str) -> Noun:
         """``gender singular/plural``; a gender of ``-`` is none, and without a plural it is the
         singular.
 
@@ -127,93 +124,83 @@ class _File:
         m = _NOUN.fullmatch(text)
         if m is None:
             self.wrong(
-                line,
                 f"{text!r} must be a gender (or -), a singular, and a plural after a slash if it"
-                " differs",
+                " differs"
             )
         many, *further = (m[3] or m[2]).split("/")
         return Noun(m[2], many, m[1].replace("-", ""), tuple(further))
 
     def nouns(self, lines: Lines) -> dict[str, Noun]:
         """``keys = noun``."""
-        return {
-            key: noun
-            for n, keys, text in self.pairs(lines)
-            for noun in (self.noun(n, text),)
-            for key in keys.split()
-        }
+        table = dict[str, Noun]()
+        for keys, text in self.pairs(lines):
+            table |= dict.fromkeys(keys.split(), self.noun(text))
+        return table
 
     def currencies(self, lines: Lines) -> dict[str, Currency]:
         """``keys = noun, noun``: the currency and its hundredth, which may be missing."""
         table = dict[str, Currency]()
-        for number, keys, text in self.pairs(lines):
+        for keys, text in self.pairs(lines):
             main, _, cent = text.partition(", ")
-            money = Currency(self.noun(number, main), self.noun(number, cent) if cent else None)
+            money = Currency(self.noun(main), self.noun(cent) if cent else None)
             table |= dict.fromkeys(keys.split(), money)
         return table
 
     def rows(self, lines: Lines) -> tuple[tuple[str, str], ...]:
         """``pattern = value``."""
-        for number, pattern, _ in self.pairs(lines):
+        for pattern, _ in self.pairs(lines):
             try:
                 re.compile(pattern)
             except re.error as error:
-                self.wrong(number, f"the pattern {pattern!r} cannot be read: {error}")
-        return tuple((pattern, value) for _, pattern, value in self.pairs(lines))
+                self.wrong(f"the pattern {pattern!r} cannot be read: {error}")
+        return tuple(self.pairs(lines))
 
     def form_rows(self, lines: Lines) -> tuple[tuple[str, str], ...]:
         """``pattern = place``: which of a noun's forms figures ask for."""
-        for number, pattern, place in self.pairs(lines):
-            if not self.whole(number, pattern, place):
-                self.wrong(number, f"{pattern} is 0, but the first form of a noun is 1")
+        for pattern, place in self.pairs(lines):
+            if not self.whole(pattern, place):
+                self.wrong(f"{pattern} is 0, but the first form of a noun is 1")
         return self.rows(lines)
 
     def counts(self, lines: Lines) -> dict[str, int]:
         """``key = number``."""
-        return {key: self.whole(number, key, value) for number, key, value in self.pairs(lines)}
+        return {key: self.whole(key, value) for key, value in self.pairs(lines)}
 
-    def whole(self, line: int, key: str, value: str) -> int:
+    def whole(self, key: str, value: str) -> int:
         """A whole number."""
-        return (
-            int(value)
-            if value.isdecimal()
-            else self.wrong(line, f"{key} is {value!r}, but must be a whole number")
-        )
+        if not value.isdecimal():
+            self.wrong(f"{key} is {value!r}, but must be a whole number")
+        return int(value)
 
     def fractions(self, lines: Lines) -> dict[int, Noun]:
         """``denominator = singular/plural``."""
         return {
-            self.whole(n, "the key", key): self.noun(n, f"- {text}")
-            for n, key, text in self.pairs(lines)
+            self.whole("the key", key): self.noun(f"- {text}") for key, text in self.pairs(lines)
         }
 
     def rules(self, lines: Lines) -> Rules:
         """``from..to = words`` or ``from = text``, or ``from/divisor = text``; without one it is a
         power of ten."""
         rules = dict[int, tuple[int, str]]()
-        for number, key, text in self.pairs(lines):
+        for key, text in self.pairs(lines):
             if m := _SEVERAL.fullmatch(key):
                 values = range(int(m[1]), int(m[2]) + 1, int(m[3] or 1))
-                if len(values) != len(text.split()):
-                    self.wrong(
-                        number,
-                        f"{key} are {len(values)} numbers, but {len(text.split())} words follow",
-                    )
+                words = text.split()
+                if len(values) != len(words):
+                    self.wrong(f"{key} are {len(values)} numbers, but {len(words)} words follow")
                 rules |= {
-                    value: (value or 1, word)
-                    for value, word in zip(values, text.split(), strict=True)
+                    value: (value or 1, word) for value, word in zip(values, words, strict=True)
                 }
             elif m := _LONE.fullmatch(key):
-                value = int(m[1])
-                rules[value] = (int(m[2] or 0) or 10 ** (len(m[1]) - 1), text)
+                rules[int(m[1])] = (int(m[2] or 0) or 10 ** (len(m[1]) - 1), text)
             else:
-                self.wrong(number, f"{key!r} must be a number, or two with dots between them: 0..9")
+                self.wrong(f"{key!r} must be a number, or two with dots between them: 0..9")
         return rules
 
 
 def _tables() -> Mapping[str, Callable[[_File, Lines], Any]]:
     file = _File(Path(__file__).with_name("tables.txt"))
-    return {name: getattr(_File, kind) for _, name, kind in file.pairs(file.sections[""])}
+    return {name: getattr(_File, kind) for name, kind in file.pairs(file.sections[""])}
 
 
 TABLES = _tables()
@@ -234,8 +221,8 @@ def read_record(path: Path) -> Record:
     fields: dict[str, Any] = {"grammar": file.grammar, "vocabularies": {}}
     numbers: dict[str, Any] = {}
     sets: dict[str, Rules] = {}
-    for line, key, value in file.pairs(file.sections[""]):
-        _simple(file, line, key, value, fields, numbers)
+    for key, value in file.pairs(file.sections[""]):
+        _simple(file, key, value, fields, numbers)
     for name, lines in file.sections.items():
         kind, _, rest = name.partition(" ")
         if kind in SETS:
@@ -250,8 +237,10 @@ def read_record(path: Path) -> Record:
             fields["vocabularies"][rest.strip()] = file.vocabulary(lines)
         elif name:
             names = [*TABLES, *SETS, "months"]
-            file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, names)}")
+            file.wrong(f"the table [{name}] is unknown{nearest(name, names)}", file.places[name])
     _check(file, fields, sets)
+    if sets:
+        fields.setdefault("multiplied", fields["between"]["x"])
     fields["units"] = _small({**_prefixed(fields), **fields.get("units", {})})
     fields["currencies"] = _small(fields.get("currencies", {}))
     return Record(**fields, numbers=Numbers(sets, **numbers) if sets else None)
@@ -261,33 +250,32 @@ def _read(path: Path) -> _File:
     """A file with all that it has from its base, which is read by itself first: its own errors are
     told with its own lines."""
     file = _File(path)
-    for _, key, value in file.pairs(file.sections[""]):
-        if key == "base":
-            base = path.with_name(f"{value}.txt")
-            read_record(base)
-            file.inherit(_read(base))
-            break
+    base = dict(file.pairs(file.sections[""])).get("base")
+    if base is not None:
+        base_path = path.with_name(f"{base}.txt")
+        read_record(base_path)
+        file.inherit(_read(base_path))
     return file
 
 
 def _simple(
-    file: _File, line: int, key: str, value: str, fields: dict[str, Any], numbers: dict[str, Any]
+    file: _File, key: str, value: str, fields: dict[str, Any], numbers: dict[str, Any]
 ) -> None:
     """Take in one ``key = value`` before the first table."""
     if key in ("decimals", "singular_below"):
-        numbers[key] = file.whole(line, key, value)
+        numbers[key] = file.whole(key, value)
     elif key in ("part_form", "varying", "date", "date_year", "feminine_names"):
         numbers[key] = value
     elif key in _RECORD and key not in TABLES and key not in _MADE:
         kind = _RECORD[key].type
         if kind == "bool" and value not in ("yes", "no"):
-            file.wrong(line, f"{key} is {value!r}, but must be yes or no")
+            file.wrong(f"{key} is {value!r}, but must be yes or no")
         values: dict[Any, Any] = {"bool": value == "yes", "str": value}
         fields[key] = values.get(kind, tuple(value.split()))
     elif key != "base":
         names = [*_RECORD, *_NUMBERS]
         where = f": it is a table, [{key}]" if key in TABLES else nearest(key, names)
-        file.wrong(line, f"{key} is unknown{where}")
+        file.wrong(f"{key} is unknown{where}")
 
 
 _TOO_ALIKE = frozenset("pm Mg Mm Ms Gm Gs Tm Ts Tg ps".split())
@@ -323,30 +311,30 @@ def _with_prefix(prefix: str, noun: Noun) -> Noun:
 def _months(file: _File, lines: Lines) -> tuple[dict[str, int], tuple[str, ...]]:
     """``number = name, and other forms in small letters``: the number of each form, and the
     names."""
-    rows = [(number, key, text.split()) for number, key, text in file.pairs(lines)]
-    if [key for _, key, _ in rows] != [str(month) for month in range(1, 13)]:
-        file.wrong(file.places["months"], "[months] must have twelve lines, 1 to 12")
-    table = {forms[0].lower(): month for month, (_, _, forms) in enumerate(rows, 1)}
-    table |= {form: month for month, (_, _, forms) in enumerate(rows, 1) for form in forms[1:]}
-    return table, tuple(forms[0] for _, _, forms in rows)
+    rows = [(key, text.split()) for key, text in file.pairs(lines)]
+    if [key for key, _ in rows] != [*map(str, range(1, 13))]:
+        file.wrong("[months] must have twelve lines, 1 to 12", file.places["months"])
+    table = {forms[0].lower(): month for month, (_, forms) in enumerate(rows, 1)}
+    table |= {form: month for month, (_, forms) in enumerate(rows, 1) for form in forms[1:]}
+    return table, tuple(forms[0] for _, forms in rows)
 
 
 def _check(file: _File, fields: dict[str, Any], sets: dict[str, Rules]) -> None:
     """ConfigError where a key is missing without which something could not be said."""
     for key in ("tag", "stand_in", *(REQUIRED if sets else ())):
         if key not in fields:
-            file.wrong(1, f"the key {key} is missing")
+            file.wrong(f"the key {key} is missing", 1)
     if not sets:
         return
     if "months" not in fields:
-        file.wrong(1, "the table [months] is missing")
+        file.wrong("the table [months] is missing", 1)
     for name, entries in NAMED.items():
         table = set(map(str, sets.get(name, ()))) if name in SETS else set(fields.get(name, ()))
         if lacking := [entry for entry in entries.split() if entry not in table]:
-            file.wrong(file.places.get(name, 1), f"the table [{name}] lacks {' '.join(lacking)}")
+            file.wrong(f"the table [{name}] lacks {' '.join(lacking)}", file.places.get(name, 1))
     for name, rules in sets.items():
         if any(re.search(rf"\{{\^?=(?:{re.escape(name)})?\}}", text) for _, text in rules.values()):
             file.wrong(
-                file.places[name],
                 f"a rule of [{name}] says a number by itself: {{=...}} must name another set",
+                file.places[name],
             )

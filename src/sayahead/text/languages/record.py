@@ -93,8 +93,7 @@ class Record:
     hashtag: str = "hashtag"
     """What is said for ``#`` before a word."""
     multiplied: str = ""
-    """``2x`` before what is not counted by it, where the sign between two numbers is another word:
-    "veces"."""
+    """``2x`` before what is not counted by it: "veces"; without it, as between two numbers."""
     each_from: str = ""
     """The word before a length of time that is given twice: ``de 8/8 h``."""
     day_months: Mapping[str, int] = field(default_factory=dict)
