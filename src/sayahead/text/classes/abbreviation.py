@@ -130,17 +130,6 @@ def plain(match: Match) -> Reading | None:
     return said(match, agreed(words, match, match.context.noun or match.context.word))
 
 
-def joined(match: Match) -> Reading:
-    """A title that a hyphen joins to its name: "St-Étienne"."""
-    return Reading(f"{match.record.table('plain')[match['a']]}-{match['name']}")
-
-
-def titled(match: Match) -> Reading | None:
-    """A title with a full stop that its language does not write: "Dr. Petit"."""
-    is_title = match["a"].isalpha() and match["a"].istitle() and len(match["a"]) < 5
-    return plain(match) if is_title else None
-
-
 def weekday(match: Match) -> Reading | None:
     """A weekday in short, in a list of them: "lun., mer. et ven."."""
     names = match.record.table("weekdays")

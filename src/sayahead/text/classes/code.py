@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 from sayahead.text.classes import money
-from sayahead.text.classes.quantity import amount_in, number
+from sayahead.text.classes.verbalize import ADDRESS, label, pieces, spelled
 from sayahead.text.classes.verbalize import digits as figures
-from sayahead.text.classes.verbalize import label, pieces, spelled
 from sayahead.text.reading.context import Match, Reading
 
 CODE = frozenset({"code"})
-ACCOUNT = frozenset({"account"})
 
 
 def digits(match: Match) -> Reading | None:
@@ -52,8 +50,7 @@ def version(match: Match) -> Reading:
     dot = match.record.version_mark or match.record.dot
     said = letter + f" {dot} ".join(words)
     if suffix:
-        names = match.record.address
-        return Reading(f"{said} {names['-']} {pieces(suffix, match.language, names)}")
+        return Reading(f"{said} {pieces(f'-{suffix}', match.language, ADDRESS)}")
     return Reading(said, frozenset({"number"}))
 
 
@@ -62,8 +59,3 @@ def hexadecimal(match: Match) -> Reading | None:
     count = sum(map(str.isdecimal, match.text))
     is_hash = 1 < count < len(match.text) - 1
     return Reading(spelled(match.text, match.language)) if is_hash else None
-
-
-def labelled(match: Match) -> Reading:
-    """``14A``: a seat, a house, a track."""
-    return Reading(f"{number(amount_in(match), match.language)} {match['l']}")

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from sayahead.text.classes.ordinal import form_of
 from sayahead.text.classes.time import clock_of, given
+from sayahead.text.classes.verbalize import month as month_name
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
 
 CENTURY = 50
 """Years of two figures from here on are of the twentieth century."""
-MAX_MONTH = 12
-"""What is above, behind a stroke, is a year: "exp. 05/27"."""
 
 
 def numeric(match: Match) -> Reading | None:
@@ -39,14 +38,6 @@ def day_month(match: Match) -> Reading | None:
     return dated(match, int(match["d"]), int(match["m"]), "")
 
 
-def day_month_span(match: Match) -> Reading | None:
-    """``15/9–14/10``, which are no fractions: a month has a zero before it, or a day is beyond
-    twelve."""
-    has_zero = "0" in (match["m"][0], match["f"][0])
-    is_late = max(int(match["d"]), int(match["e"])) > 12
-    return day_month(match) if has_zero or is_late else None
-
-
 def named(match: Match) -> Reading | None:
     """``15/fev.``, ``15-Feb-2025``."""
     return dated(match, int(match["d"]), match.record.month_of(match["name"]), match["y"])
@@ -59,7 +50,7 @@ def dated(match: Match, day: int, month: int, year: str) -> Reading | None:
     form = form_of(match) if match.numbers.endings else ""
     words = spoken(match, day, month, year, form)
     mark = "." if match["next"] else ""
-    return Reading(words, frozenset({"date"}), mark=mark, ends=bool(mark), form=form)
+    return Reading(words, mark=mark, ends=bool(mark), form=form)
 
 
 def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
@@ -83,20 +74,13 @@ def _elided(match: Match) -> str:
     return "elided" if match.context.word[-1:] in ("'", "’") else ""
 
 
-def card(match: Match) -> Reading | None:
+def card(match: Match) -> Reading:
     """``05/27`` of a card that expires: a month and a year."""
     numbers = match.numbers
-    month = int(match["m"])
-    year = int(match["y"])
-    if month > MAX_MONTH or year <= MAX_MONTH:
-        return None
-    link = numbers.date_year.partition("{month}")[2].removesuffix("{year}")
-    words = [
-        numbers.months[month - 1],
-        "" if "{" in link else link.strip(),
-        numbers.year(2000 + year),
-    ]
-    return Reading(" ".join(filter(None, words)), frozenset({"date"}))
+    link = numbers.date_year.partition("{month}")[2].removesuffix("{year}").strip()
+    month = numbers.months[int(match["m"]) - 1]
+    words = [month, link, numbers.year(2000 + int(match["y"]))]
+    return Reading(" ".join(word for word in words if word and word[0] != "{"))
 
 
 def days_of_month(match: Match) -> Reading | None:
@@ -134,12 +118,12 @@ def month(match: Match) -> Reading | None:
         return None
     if is_dotted and f"{name}." in language.record.units and not (match["y"] or _is_cued(match)):
         return None
-    is_full = name == language.record.month_names[language.record.month_of(name) - 1].lower()
+    is_full = name == month_name(name, language).lower()
     is_linked = "of_day" in match.context.tags or not language.record.date_of
     of = "" if is_linked else f"{language.record.date_of} "
     mark = "." if is_dotted and (match["next"] or is_full) else ""
     tags = frozenset({"month", "of_year"} if of else {"month"})
-    text = of + language.record.month_names[language.record.month_of(name) - 1]
+    text = of + month_name(name, language)
     return Reading(text, tags, mark=mark, ends=bool(mark), form=match.context.form)
 
 
@@ -148,12 +132,13 @@ def month_before_year(match: Match) -> Reading | None:
     name = match["name"].lower().rstrip(".")
     if name not in match.record.short_months:
         return None
-    return Reading(_month(match.language, name), frozenset({"month"}))
+    return Reading(month_name(name, match.language), frozenset({"month"}))
 
 
 def year(match: Match) -> Reading:
     """A year after its month, with the word between them that is not written."""
-    return Reading(f"{match.record.date_of} {match.numbers.year(int(match['y']))}")
+    words = f"{match.record.date_of} {match.numbers.year(int(match['y']))}"
+    return Reading(words.strip())
 
 
 def season(match: Match) -> Reading | None:
@@ -165,16 +150,6 @@ def season(match: Match) -> Reading | None:
     return Reading(f"{numbers.year(int(match['a']))} {numbers.cardinal(int(match['b']))}")
 
 
-def months(match: Match) -> Reading:
-    """``Jan.–März``."""
-    return _span(match, [_month(match.language, match[group]) for group in ("a", "b")])
-
-
-def days(match: Match) -> Reading:
-    """``Mo-Fr``."""
-    return _span(match, [match.record.table("weekdays")[match[group]] for group in ("a", "b")])
-
-
 def many_days(match: Match) -> Reading:
     """``17/18 juin``."""
     *some, last = [said_day(match.language, int(match[group])) for group in "def" if match[group]]
@@ -184,14 +159,3 @@ def many_days(match: Match) -> Reading:
 def _is_cued(match: Match) -> bool:
     """Whether the word before the day says that it is one: "il 3 sett."."""
     return match.record.cues.get(match.context.before.lower()) == "day"
-
-
-def _month(language: Words, name: str) -> str:
-    return language.record.month_names[language.record.month_of(name.rstrip(".")) - 1]
-
-
-def _span(match: Match, names: list[str]) -> Reading:
-    record = match.record
-    link = match.language.meaning("until_words", match["link"])
-    link = link or record.abbreviations.get(match["link"]) or match["link"] or record.until
-    return Reading(f" {link} ".join(names), frozenset({"weekday"}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.classes.verbalize import pieces
+from sayahead.text.classes.verbalize import ADDRESS, pieces
 from sayahead.text.reading.context import Match, Reading
 
 _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
@@ -13,9 +13,8 @@ _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?")
 
 def address(match: Match) -> Reading:
     """An address or a path with its signs by name; what every address begins with is silent."""
-    return Reading(
-        pieces(_SCHEME.sub("", match.text).rstrip("/"), match.language, match.record.address)
-    )
+    text = _SCHEME.sub("", match.text).rstrip("/")
+    return Reading(pieces(text, match.language, ADDRESS))
 
 
 def call(match: Match) -> Reading | None:
@@ -23,5 +22,5 @@ def call(match: Match) -> Reading | None:
     name, _, inside = match.text.rstrip(")").partition("(")
     if "." not in name and "_" not in name and inside:
         return None
-    words = pieces(name, match.language, match.record.address)
+    words = pieces(name, match.language, ADDRESS)
     return Reading(f"{words} {pieces(inside, match.language)}".strip())

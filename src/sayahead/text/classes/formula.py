@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 
 from sayahead.text.classes.quantity import amount_in, number
-from sayahead.text.classes.verbalize import cardinal, greek, pieces
+from sayahead.text.classes.verbalize import RAISED, cardinal, power
 from sayahead.text.reading.context import SILENT, START, Match, Reading
 
 OPERATOR = frozenset({"operator"})
 FORMULA = frozenset({"number"})
-_PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-0123456789+-")
 _ALIKE = {
     "<=": "≤",
     ">=": "≥",
@@ -22,7 +21,6 @@ _ALIKE = {
     "&&": "&",
     "||": "∨",
 }
-_YEARS = range(1500, 2100)
 MIN_WORD = 3
 """Letters of a word whose raised figures are those of a note; shorter ones have powers."""
 
@@ -36,53 +34,21 @@ def footnote(match: Match) -> Reading | None:
     )
 
 
-def dated(match: Match) -> Reading | None:
-    """``1998³``: a year with the number of a note."""
-    year = int(match["n"])
-    return Reading(match.numbers.year(year)) if len(match["n"]) == 4 and year in _YEARS else None
-
-
 def mark(match: Match) -> Reading | None:
     """The number of a note after a mark or a bracket, the power of what stands in brackets."""
     inside = match.context.before
     if "closed" in match.context.tags and (len(inside) == 1 or inside.isdecimal()):
-        return Reading(_power(match), FORMULA)
+        return Reading(power(match["p"], match.language), FORMULA)
     return SILENT if {"punctuation", START} & match.context.tags else None
-
-
-def term(match: Match) -> Reading:
-    """``3x²``, ``2πr``, ``10⁻⁶``: a number, variables and a power."""
-    is_numbered = match["n"][:1].isdecimal()
-    words = [cardinal(match["n"], match.language)] if is_numbered else []
-    letters = match["v"] or ("" if words else match["n"])
-    words += [greek(letter, match.language) for letter in letters]
-    return Reading(" ".join(filter(None, [*words, _power(match)])), FORMULA, word=match.text)
-
-
-def exponent(match: Match) -> Reading:
-    """``^2``: to what power."""
-    return Reading(_power(match), FORMULA)
-
-
-def typed(match: Match) -> Reading:
-    """``**3``: to what power, as programs write it."""
-    return Reading(_exponent(match["p"], match), FORMULA)
 
 
 def scientific(match: Match) -> Reading:
     """``3 × 10⁸``."""
     amount = amount_in(match)
     ten = cardinal(match["v"], match.language)
-    return Reading(
-        f"{number(amount, match.language)} {match.record.sign('×')} {ten} {_power(match)}", FORMULA
-    )
-
-
-def function(match: Match) -> Reading:
-    """``sin²x``: a function by its name."""
-    name = match.language.meaning("functions", match["f"])
-    words = [name, _power(match), greek(match["v"], match.language)]
-    return Reading(" ".join(filter(None, words)), FORMULA)
+    raised = power(match["p"], match.language)
+    times = match.record.sign("×")
+    return Reading(f"{number(amount, match.language)} {times} {ten} {raised}", FORMULA)
 
 
 def of(match: Match) -> Reading | None:
@@ -93,7 +59,7 @@ def of(match: Match) -> Reading | None:
 
 def lowered(match: Match) -> Reading:
     """``CO₂``, ``x₁``: elements and lowered figures."""
-    text = match["n"].translate(_PLAIN)
+    text = match["n"].translate(RAISED)
     parts = re.findall(r"\d+|\D+", text)
     return Reading(
         " ".join(cardinal(part, match.language) if part.isdecimal() else part for part in parts)
@@ -115,28 +81,3 @@ def minus(match: Match) -> Reading | None:
     """A hyphen that subtracts."""
     is_variable = "letter" not in match.context.tags or match.context.word.isascii()
     return Reading(match.record.sign("-"), OPERATOR) if is_variable else None
-
-
-def _power(match: Match) -> str:
-    """A power by its name: squared, cubed, or to which one."""
-    raised = match["p"]
-    if not raised:
-        return ""
-    record = match.record
-    name = record.signs.get({"2": "²", "3": "³"}.get(raised, raised))
-    if name:
-        return name
-    plain = raised.translate(_PLAIN)
-    if plain[-1] in "+-":
-        return f"{cardinal(plain[:-1], match.language)} {record.sign(plain[-1])}".strip()
-    return _exponent(plain, match)
-
-
-def _exponent(text: str, match: Match) -> str:
-    """To what power: a number with its sign, a variable."""
-    record = match.record
-    to = match.language.meaning("formula", "power") or record.sign("^")
-    if text.lstrip("-").isdecimal():
-        return f"{to} {cardinal(text, match.language)}"
-    minus = f"{record.sign('-')} " if text[0] == "-" else ""
-    return f"{to} {minus}{pieces(text.lstrip('-'), match.language)}"

@@ -19,7 +19,7 @@ from sayahead.text.classes.quantity import (
     worth,
 )
 from sayahead.text.classes.verbalize import cardinal
-from sayahead.text.reading.context import Match, Reading, RefusedError
+from sayahead.text.reading.context import Match, Reading, meant
 from sayahead.text.reading.words import Words
 
 NUMBER = frozenset({"number"})
@@ -151,26 +151,7 @@ def size(match: Match) -> Reading:
 
 def _side(text: str, language: Words) -> str:
     """A side of a size: a number or a letter."""
-    amount = amount_of(text, language)
-    if amount is None and not text.isalpha():
-        raise RefusedError
-    return number(amount, language) if amount else text
-
-
-def often(match: Match) -> Reading:
-    """``3x``, ``3-5x``: how many times."""
-    record = match.record
-    low = f"{cardinal(match['m'], match.language, 'f')} {record.until} " if match["m"] else ""
-    return Reading(
-        f"{low}{cardinal(match['n'], match.language, 'f')} {record.multiplied or record.over('x')}"
-    )
-
-
-def pressure(match: Match) -> Reading | None:
-    """``120/80``: of the blood."""
-    between = match.record.pressure
-    ends = [cardinal(match[end], match.language) for end in ("m", "n")]
-    return Reading(f" {between} ".join(ends), NUMBER) if between else None
+    return text if text.isalpha() else number(meant(amount_of(text, language)), language)
 
 
 def stars(match: Match) -> Reading | None:
@@ -197,9 +178,9 @@ def angle(match: Match) -> Reading | None:
     return Reading(" ".join([*words, record.table("compass").get(match["w"], "")]).strip())
 
 
-def minutes(match: Match) -> Reading | None:
+def minutes(match: Match) -> Reading:
     """``52'``: of a game or of an angle; four figures are a year's."""
-    return _primed(match, "′") if len(match["n"]) < 4 else None
+    return _primed(match, "′")
 
 
 def inches(match: Match) -> Reading:
@@ -213,11 +194,6 @@ def _primed(match: Match, name: str) -> Reading:
     amount = replace(amount_in(match), is_attributive=match.is_attributive)
     tags = frozenset(("minutes",) if name == "′" else ())
     return Reading(counted(amount, noun, match.language), tags, noun=noun.many)
-
-
-def per_area(match: Match) -> Reading | None:
-    """``Personen/km²``: a unit after a word, if it is none itself."""
-    return per(match) if len(match["u"]) > 1 else None
 
 
 def every(match: Match) -> Reading | None:
@@ -237,8 +213,3 @@ def each(match: Match) -> Reading | None:
     many = cardinal(match["n"], match.language, "f")
     link = match.record.each_in
     return Reading(f"{many} {link} {many}", NUMBER) if link and first == last else None
-
-
-def named_per(match: Match) -> Reading | None:
-    """``0,5 ml por kg``: a unit after the word for what things are counted for."""
-    return None if len(match["u"]) == 1 else Reading(match.record.units[match["u"]].one)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sayahead.text.classes.quantity import Amount, amount_in, amount_of, counted, noun_after, number
 from sayahead.text.languages.nouns import Currency
-from sayahead.text.reading.context import SILENT, Match, Reading, RefusedError
+from sayahead.text.reading.context import SILENT, Match, Reading, meant
 from sayahead.text.reading.words import Words
 
 NUMBER = frozenset({"number"})
@@ -112,9 +112,7 @@ def _amount(match: Match) -> Amount:
     """The number of the slot ``n``, with the sign before its currency."""
     is_english = match["c"][-1:] in "$£"
     amount = amount_of(match["s"] + match["n"], match.language, is_english=is_english)
-    if amount is None:
-        raise RefusedError
-    return replace(amount, is_attributive=match.is_attributive)
+    return replace(meant(amount), is_attributive=match.is_attributive)
 
 
 def _low(match: Match, high: Amount, currency: Currency | None = None) -> str:
@@ -122,8 +120,7 @@ def _low(match: Match, high: Amount, currency: Currency | None = None) -> str:
     if not match["m"]:
         return ""
     low = amount_in(match, "m")
-    if low.value >= high.value:
-        raise RefusedError
+    meant(low.value < high.value)
     record = match.record
     is_between = match.context.word.lower() in record.table("between_words")
     has_cents = currency is not None and len(low.decimals) == 2

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sayahead.text.classes.quantity import amount_in, amount_of, number
 from sayahead.text.classes.verbalize import cardinal, sign
 from sayahead.text.languages.numbers import first
-from sayahead.text.reading.context import Match, Reading, RefusedError
+from sayahead.text.reading.context import Match, Reading, meant
 from sayahead.text.reading.words import Words
 
 NUMBER = frozenset({"number"})
@@ -58,9 +58,7 @@ def thousands(match: Match) -> Reading | None:
 
 def counting(match: Match, text: str, form: str = "") -> Reading:
     """A number in words, and what it means for a unit or a noun behind it."""
-    amount = amount_of(text, match.language)
-    if amount is None:
-        raise RefusedError
+    amount = meant(amount_of(text, match.language))
     numbers = match.numbers
     if text.isdecimal() and 1100 <= amount.whole <= 1999 and numbers.has("year"):
         return Reading(numbers.year(amount.whole), NUMBER)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sayahead.text.languages.nouns import Currency, Noun
-from sayahead.text.reading.context import Context, Match, RefusedError
+from sayahead.text.reading.context import Context, Match, meant
 from sayahead.text.reading.words import MAX_KNOWN, Words
 
 SIGNS = {"-": "-", "−": "-", "–": "-", "+": "+", "±": "±"}
@@ -80,10 +80,7 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
 
 def amount_in(match: Match, group: str = "n") -> Amount:
     """The number that a slot captured; where it is none, the rule does not mean the token."""
-    amount = amount_of(match[group], match.language)
-    if amount is None:
-        raise RefusedError
-    return amount
+    return meant(amount_of(match[group], match.language))
 
 
 def worth(text: str, language: Words) -> float:
@@ -161,18 +158,12 @@ def unit_of(name: str, language: Words, count: float = 0) -> Noun | None:
 
 def unit_in(match: Match, count: float = 0) -> Noun:
     """The unit that the slot ``u`` captured; where it is none, the rule does not mean the token."""
-    unit = unit_of(match["u"], match.language, count)
-    if unit is None:
-        raise RefusedError
-    return unit
+    return meant(unit_of(match["u"], match.language, count))
 
 
 def named_unit(match: Match, name: str) -> Noun:
     """A unit by its sign; where the language has none, the rule does not mean the token."""
-    unit = match.record.units.get(name)
-    if unit is None:
-        raise RefusedError
-    return unit
+    return meant(match.record.units.get(name))
 
 
 def per_unit(name: str, language: Words) -> str:

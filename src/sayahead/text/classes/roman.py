@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sayahead.text.reading.context import Match, Reading, RefusedError
+from sayahead.text.reading.context import Match, Reading, meant
 
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 GREATEST = 40
@@ -29,21 +29,12 @@ def value_of(numeral: str) -> int:
 
 def value_in(match: Match, group: str) -> int:
     """The value of the numeral in a slot; where it is none, the rule does not mean the token."""
-    value = value_of(match[group])
-    if not value:
-        raise RefusedError
-    return value
+    return meant(value_of(match[group]))
 
 
 def labelled(match: Match) -> Reading | None:
     """A numeral after a word that announces one: "Kapitel IV", "siglo XXI"."""
-    tags = match.context.tags
-    numeral = match["r"].upper()
-    if len(numeral) == 1 and numeral not in "IVX":
-        return None
-    if "roman" not in tags and not set(numeral) <= set("IVX"):
-        return None
-    return spoken(match, [numeral], "label", tags & CUES)
+    return spoken(match, [match["r"].upper()], "label", match.context.tags & CUES)
 
 
 def named(match: Match) -> Reading | None:
@@ -91,7 +82,7 @@ def after_article(match: Match) -> Reading | None:
     noun = match["noun"]
     value = value_in(match, "r")
     gender = record.table("articles")[match.context.word.lower()]
-    if record.dot_ordinals or not set(numeral) <= set("IVX"):
+    if record.dot_ordinals:
         return None
     if len(numeral) == 1 and (not noun or (value == 1 and noun not in record.table("wars"))):
         return None

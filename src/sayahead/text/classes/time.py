@@ -9,7 +9,6 @@ from sayahead.text.reading.context import Match, Reading
 
 LONG_HOURS = 6
 """From here on hours and minutes before a word for hours are a time of day."""
-TIME = frozenset({"time"})
 LASTING = frozenset({"measure"})
 
 
@@ -18,7 +17,7 @@ def clock(match: Match) -> Reading | None:
     if match.text[-1] == "H" and "label" in match.context.tags:
         return None
     words = clock_of(match, int(match["h"]), given(match, "m"), given(match, "s"))
-    return Reading(words, TIME)
+    return Reading(words)
 
 
 def zoned(match: Match) -> Reading:
@@ -26,7 +25,7 @@ def zoned(match: Match) -> Reading:
     language = match.language
     time = clock_of(match, int(match["h"]), int(match["m"]), given(match, "s"))
     sign = language.record.sign(match["x"].replace("−", "-"))
-    return Reading(f"{time} {match['z']} {sign} {cardinal(str(int(match['o'])), language)}", TIME)
+    return Reading(f"{time} {match['z']} {sign} {cardinal(str(int(match['o'])), language)}")
 
 
 def given(match: Match, group: str) -> int | None:
@@ -38,7 +37,7 @@ def between(match: Match) -> Reading:
     """``7.30-16.00 h``: from one time to another."""
     first = clock_of(match, int(match["a"]), int(match["b"]), None)
     last = clock_of(match, int(match["h"]), int(match["m"]), None)
-    return Reading(f"{first} {match.record.until} {last}", TIME)
+    return Reading(f"{first} {match.record.until} {last}")
 
 
 def clock_of(match: Match, hour: int, minute: int | None, second: int | None) -> str:
@@ -58,7 +57,7 @@ def lasting(match: Match) -> Reading | None:
     if is_clock or (
         match.context.word.lower() in record.hour_from and name in record.table("hour_words")
     ):
-        return Reading(clock_of(match, major, minor, None), TIME) if major <= 24 else None
+        return Reading(clock_of(match, major, minor, None)) if major <= 24 else None
     unit = record.units.get(name)
     numbers = match.numbers
     gender = unit.gender if unit else "f"
@@ -82,7 +81,7 @@ def long(match: Match) -> Reading | None:
             words += [numbers.cardinal(value, noun.gender), name]
     if match["m"] and not match["unit"] and not match["s"] and int(match["m"]):
         words.pop()
-    return Reading(joined(words), TIME) if words else None
+    return Reading(joined(words)) if words else None
 
 
 def joined(words: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
@@ -11,6 +12,8 @@ from sayahead.text.classes.roman import value_of
 from sayahead.text.languages.signs import name_of
 from sayahead.text.reading.words import Words
 
+ADDRESS = "address"
+"""The form of signs in addresses."""
 CENTURY = 50
 """Years of two figures from here on are of the twentieth century."""
 
@@ -133,11 +136,12 @@ GREEK = "αβγδεζηθικλμνξοπρστυφχψω"
 _ALIKE = str.maketrans("ςϑϕϵϖϱµ", "σθφεπρμ")
 
 
-def greek(letter: str, language: Words, form: str = "") -> str:
-    """A letter by its name if it is Greek, others as they are."""
-    place = GREEK.find(letter.lower().translate(_ALIKE)) if letter else -1
-    names = language.record.greek
-    return names[place].replace("_", " ") if place >= 0 and names else letter
+def greek(text: str, language: Words, form: str = "") -> str:
+    """Letters by their names if they are Greek, others as they are."""
+    names = dict(zip(GREEK, language.record.greek, strict=False))
+    plain = text.lower().translate(_ALIKE)
+    said = (names.get(own, letter) for own, letter in zip(plain, text, strict=False))
+    return " ".join(said).replace("_", " ")
 
 
 def over(text: str, language: Words, form: str = "") -> str:
@@ -154,30 +158,30 @@ LONG = 4
 """More figures than these are said one by one where they are no number by themselves."""
 
 
-def pieces(
-    text: str, language: Words, names: Mapping[str, str] | None = None, *, is_single: bool = False
-) -> str:
+def pieces(text: str, language: Words, form: str = "", *, is_single: bool = False) -> str:
     """Letters as they are, figures as numbers or one by one, signs by name: nothing goes unsaid.
 
-    ``names`` are what signs are called here; a hyphen between parts has a name only there.
+    With a ``form`` signs are called as in an address; a hyphen between parts has a name only there.
     """
     parts = _PIECE.findall(text.translate(_RAISED))
-    beside = names is None and any(part.isdecimal() for part in parts)
-    words = [
-        letters(part, language)
-        if is_single and part.isupper()
-        else name(part, language, beside=beside, ends=before == "." and names is not None)
-        if part.isalpha()
-        else _piece(part, language, names or {}, is_single)
-        for before, part in zip(["", *parts], parts, strict=False)
-    ]
+    beside = not form and any(map(str.isdecimal, parts))
+    words = []
+    for before, part in zip(["", *parts], parts, strict=False):
+        if is_single and part.isupper():
+            words.append(letters(part, language))
+        elif part.isalpha():
+            ends = form != "" and before == "."
+            words.append(name(part, language, beside=beside, ends=ends))
+        elif part[0].isdecimal():
+            words.append(digits(part, language) if is_single else label(part, language))
+        else:
+            words.append(_named_sign(part, language, form))
     return " ".join(filter(None, words))
 
 
-def _piece(piece: str, language: Words, names: Mapping[str, str], is_single: bool) -> str:
-    if not piece[0].isdecimal():
-        return names.get(piece) or ("" if piece in "-–'" else language.record.signs.get(piece, ""))
-    return digits(piece, language) if is_single else label(piece, language)
+def _named_sign(sign: str, language: Words, form: str) -> str:
+    own = language.record.address.get(sign) if form else ""
+    return own or ("" if sign in "-–'" else language.record.signs.get(sign, ""))
 
 
 def said(text: str, language: Words, form: str = "") -> str:
@@ -208,11 +212,7 @@ def spelled(text: str, language: Words, form: str = "") -> str:
 
 
 def _single(char: str, language: Words) -> str:
-    return (
-        letters(char, language)
-        if char.isalpha()
-        else pieces(char, language, language.record.address)
-    )
+    return letters(char, language) if char.isalpha() else pieces(char, language, ADDRESS)
 
 
 def elements(text: str, language: Words, form: str = "") -> str:
@@ -221,6 +221,16 @@ def elements(text: str, language: Words, form: str = "") -> str:
     return " ".join(
         cardinal(run, language) if run.isdecimal() else letters(run, language) for run in runs
     )
+
+
+def month(text: str, language: Words, form: str = "") -> str:
+    """The name of a month, in full or in short."""
+    return language.record.month_names[language.record.month_of(text.rstrip(".")) - 1]
+
+
+def until(text: str, language: Words, form: str = "") -> str:
+    """The word between two days, in full or in short."""
+    return language.meaning("until_words", text) or language.record.abbreviations.get(text, text)
 
 
 def roman(text: str, language: Words, form: str = "") -> str:
@@ -254,6 +264,30 @@ def clock(text: str, language: Words, form: str = "") -> str:
     return language.numbers.clock(hour, minute, second[0] if second else None)
 
 
+RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋", "0123456789+-0123456789+-")
+
+
+def power(text: str, language: Words, form: str = "") -> str:
+    """A power by its name: squared, cubed, or to which one."""
+    name = language.record.signs.get({"2": "²", "3": "³"}.get(text, text), "")
+    if name or not text:
+        return name
+    plain = text.translate(RAISED)
+    if plain[-1] in "+-":
+        return f"{cardinal(plain[:-1], language)} {language.record.sign(plain[-1])}".strip()
+    return exponent(plain, language)
+
+
+def exponent(text: str, language: Words, form: str = "") -> str:
+    """To what power: a number with its sign, a variable."""
+    record = language.record
+    to = language.meaning("formula", "power") or record.sign("^")
+    if text.lstrip("-").isdecimal():
+        return f"{to} {cardinal(text, language)}"
+    minus = f"{record.sign('-')} " if text[0] == "-" else ""
+    return f"{to} {minus}{pieces(text.lstrip('-'), language)}"
+
+
 VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "cardinal": cardinal,
     "ordinal": ordinal,
@@ -267,16 +301,16 @@ VERBALIZERS: Mapping[str, Callable[[str, Words, str], str]] = {
     "title": lambda text, language, form: text.title(),
     "formula": elements,
     "roman": roman,
+    "month": month,
+    "until": until,
+    "power": power,
+    "exponent": exponent,
     "many": many,
     "spelled": spelled,
     "plural": plural,
     "name": name,
-    "pieces": lambda text, language, form: pieces(
-        text, language, language.record.address if form else None
-    ),
-    "single": lambda text, language, form: pieces(
-        text, language, language.record.address if form else None, is_single=True
-    ),
+    "pieces": pieces,
+    "single": functools.partial(pieces, is_single=True),
     "sign": sign,
     "said": said,
     "set": by_rules,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sayahead.text.languages.numbers import Numbers
 from sayahead.text.languages.record import Record
@@ -68,6 +69,16 @@ UNHEARD = "unheard"
 
 class RefusedError(Exception):
     """A rule does not mean the token: the next candidate is asked."""
+
+
+Value = TypeVar("Value")
+
+
+def meant(value: Value | None) -> Value:
+    """A value; where there is none, the rule does not mean the token."""
+    if not value:
+        raise RefusedError
+    return value
 
 
 ATTRIBUTIVE = "after:attributive"

@@ -17,7 +17,7 @@ from sayahead.text.classes import BARE_CLASSES, CLASSES
 from sayahead.text.classes.verbalize import VERBALIZERS, pieces
 from sayahead.text.languages import record_of
 from sayahead.text.languages.record import Record
-from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading, RefusedError
+from sayahead.text.reading.context import ATTRIBUTIVE, Match, Reading, RefusedError, meant
 from sayahead.text.reading.grammar import Grammar, Line, Rule, lines_of, parse
 from sayahead.text.reading.words import MAX_KNOWN, Words, macros_of
 
@@ -141,9 +141,13 @@ class Language(Words):
         if not name.startswith("@") and name not in rule.pattern.groups:
             raise ConfigError(f"{rule.place}: the pattern has no slot {name!r}.")
 
+    def _word_of(self, key: str) -> str:
+        """A word of the language's file; without it, the rule does not mean the token."""
+        return meant(str(getattr(self.record, key)))
+
     def _filled(self, place: re.Match[str], match: Match) -> str:
         if place[1].startswith("@"):
-            return str(getattr(self.record, place[1][1:]))
+            return self._word_of(place[1][1:])
         text = match[place[1]]
         return VERBALIZERS[place[2]](text, self, place[3] or "") if place[2] and text else text
 

@@ -122,6 +122,11 @@ def _short_forms(record: Record) -> Mapping[str, Iterable[str]]:
             and form not in record.abbreviations
         },
         "short_months": record.short_months,
+        "unstopped": {
+            form
+            for form in record.table("plain")
+            if form.isalpha() and form.istitle() and len(form) < 5
+        },
         "weekday_forms": record.days_of_week,
         "abbreviations": record.abbreviations,
         "labels": {form for form in record.table("before_number") if form.rstrip(".") not in units},
@@ -157,6 +162,7 @@ def _names_of_amounts(record: Record) -> Mapping[str, Iterable[str]]:
         "currency_codes": filter(_CURRENCY_CODE.fullmatch, currencies),
         "currency_signs": {sign for sign in currencies if not sign.isalnum()},
         "per_words_said": {record.per, record.per_many} - {""},
+        "units_in_letters": {unit for unit in units if len(unit) > 1},
         "dotted_units": filter(_DOTTED.fullmatch, units),
         "dotted_scales": filter(_DOTTED.fullmatch, record.scales),
         "rate_units": {unit for unit in units if set(unit) & set("/²³") and len(unit) > 1},
