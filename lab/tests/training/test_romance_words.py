@@ -3,23 +3,21 @@ after another word."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from sayahead.text.saying.espeak.client import ESPEAK
 from sayahead.text.saying.romance.reading import RomanceSounds
-from sayahead.text.saying.romance.rules import TIE, VOWELS
+from sayahead.text.saying.romance.rules import TIE, VOWELS, Orthography
 
 from sayahead_lab.training.lexicons import romance_words as maker
 
 
-class Spelled:
+class Spelled(Orthography):
     """A language whose words sound as they are written, stressed on their first letter."""
 
     vowels = "aeiou"
-    elided: Mapping[str, str] = MappingProxyType({})
 
     def word(self, text: str) -> str:
         return "ˈ" + text
@@ -28,9 +26,6 @@ class Spelled:
 
     def readable(self, text: str) -> bool:
         return True
-
-    def adapted(self, said: str) -> str:
-        return said
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
         out = []

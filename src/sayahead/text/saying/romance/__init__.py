@@ -12,7 +12,8 @@ from pathlib import Path
 from sayahead.text.saying.romance.french import French
 from sayahead.text.saying.romance.italian import Italian
 from sayahead.text.saying.romance.portuguese import Portuguese
-from sayahead.text.saying.romance.reading import Orthography, RomanceSounds
+from sayahead.text.saying.romance.reading import RomanceSounds
+from sayahead.text.saying.romance.rules import Orthography
 from sayahead.text.saying.romance.spanish import Spanish
 from sayahead.text.saying.romance.tree import Tree, read_tree
 from sayahead.text.tables import lines_of

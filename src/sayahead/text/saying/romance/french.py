@@ -3,7 +3,7 @@ their spelling."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sayahead.text.saying.romance.rules import PRIMARY, TIE, VOWELS
 from sayahead.text.saying.romance.tree import LearnedOrthography
@@ -59,7 +59,7 @@ def linked(sound: str, before: str, word: str, after: str, start: str) -> str:
 class French(LearnedOrthography):
     """Words of French."""
 
-    elided: Mapping[str, str] = ELIDED
+    elided = ELIDED
     names = LETTERS
     vowels = "aeiouyàâäéèêëîïôöùûüœæ"
 

@@ -3,7 +3,7 @@ for themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sayahead.text.saying.romance.rules import fitted, strong
 from sayahead.text.saying.romance.tree import LearnedOrthography
@@ -22,7 +22,7 @@ ELIDED = pairs("""
 class Italian(LearnedOrthography):
     """Words of Italian."""
 
-    elided: Mapping[str, str] = ELIDED
+    elided = ELIDED
     names = LETTERS
     vowels = "aeiouyàèìòùéóáíú"
 

@@ -4,7 +4,7 @@ to what follows."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sayahead.text.saying.romance.rules import PRIMARY, SECONDARY, TIE, VOWELS
 from sayahead.text.saying.romance.tree import LearnedOrthography
@@ -32,7 +32,7 @@ LINKED_X = re.compile("(?<=ʃˌi)s(?=[ˈˌ]?[aeiɛɔu])")
 class Portuguese(LearnedOrthography):
     """Words of Brazilian Portuguese."""
 
-    elided: Mapping[str, str] = ELIDED
+    elided = ELIDED
     names = LETTERS
     vowels = "".join(sorted(OPEN))
     accents = "áéíóúâêô"

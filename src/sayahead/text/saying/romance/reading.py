@@ -7,43 +7,13 @@ import functools
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
-from sayahead.text.saying.romance.rules import END, PRIMARY, plain, prefixed, strong
+from sayahead.text.saying.romance.rules import END, PRIMARY, Orthography, plain, prefixed, strong
 
 PIECES = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d")
 HUMPS = re.compile(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-zà-ÿ])")
 SHORT = 3
 """Most capitals that are read as letters, though they could be read as a word."""
-
-
-class Orthography(Protocol):
-    """A language's rules. Sounds of words that lean on others have no main stress (``ˈ``)."""
-
-    vowels: str
-    """Its letters for vowels, in small letters."""
-    elided: Mapping[str, str]
-    """Sounds of what may stand before an apostrophe."""
-
-    def word(self, text: str) -> str:
-        """How a word in small letters sounds, where nothing beside it has an influence."""
-        ...
-
-    def letters(self, text: str) -> str:
-        """The names of letters, the last one with the main stress."""
-        ...
-
-    def readable(self, text: str) -> bool:
-        """Whether a word may begin like this one; its first letter is named where not."""
-        ...
-
-    def adapted(self, said: str) -> str:
-        """What the list has for a word, as this kind of the language says it."""
-        ...
-
-    def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
-        """How words of a clause, given with their characters, sound together."""
-        ...
 
 
 class RomanceSounds:

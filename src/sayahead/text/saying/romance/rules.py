@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 PRIMARY = "ˈ"
 SECONDARY = "ˌ"
@@ -100,3 +101,34 @@ def strong(said: str) -> str:
         return before + PRIMARY + FULL.get(after[:1], after[:1]) + after[1:]
     place = next((place for place, symbol in enumerate(said) if symbol in VOWELS), 0)
     return said[:place] + PRIMARY + FULL.get(said[place], said[place]) + said[place + 1 :]
+
+
+class Orthography:
+    """A language's rules. Sounds of words that lean on others have no main stress (``ˈ``)."""
+
+    vowels: str
+    """Its letters for vowels, in small letters."""
+    names: Mapping[str, str]
+    """Sounds of the letters' names."""
+    elided: Mapping[str, str] = MappingProxyType({})
+    """Sounds of what may stand before an apostrophe."""
+
+    def word(self, text: str) -> str:
+        """How a word in small letters sounds, where nothing beside it has an influence."""
+        raise NotImplementedError
+
+    def letters(self, text: str) -> str:
+        """The names of letters, the last one with the main stress."""
+        return named(text, self.names)
+
+    def readable(self, text: str) -> bool:
+        """Whether a word may begin like this one; its first letter is named where not."""
+        return ONSET.match(text) is not None
+
+    def adapted(self, said: str) -> str:
+        """What the list has for a word, as this kind of the language says it."""
+        return said
+
+    def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
+        """How words of a clause, given with their characters, sound together."""
+        raise NotImplementedError

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 
-from sayahead.text.saying.romance.rules import ONSET, VOWELS, Rules, named, stressed
+from sayahead.text.saying.romance.rules import VOWELS, Orthography, Rules, stressed
 from sayahead.text.tables import pairs
 
 SOUNDS = Rules("""
@@ -113,10 +112,10 @@ PLACES = {"b": "m", "v": "m", "p": "m", "fr": "m", "fl": "m", "g": "ŋ"}
 SOFT = {stop: soft for soft, stop in STOPS.items()}
 
 
-class Spanish:
+class Spanish(Orthography):
     """Words of Spanish."""
 
-    elided: Mapping[str, str] = MappingProxyType({})
+    names = LETTERS
     vowels = "aeiouyáéíóúüàèìòùâêîôûäëïö"
 
     def __init__(self, *, lisps: bool = True) -> None:
@@ -154,11 +153,7 @@ class Spanish:
         return said.translate(PLAIN)
 
     def letters(self, text: str) -> str:
-        said = named(text, LETTERS)
-        return OPEN_NAME.sub("ˈɛ", said)
-
-    def readable(self, text: str) -> bool:
-        return ONSET.match(text) is not None
+        return OPEN_NAME.sub("ˈɛ", super().letters(text))
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
         out = list(sounds)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sayahead.errors import VoiceError
-from sayahead.text.saying.romance.rules import ONSET, named
+from sayahead.text.saying.romance.rules import Orthography
 from sayahead.text.tables import lines_of
 
 ORDER = (1, -1, 2, 3, -2, 4, 5, -3, 6, -4, 7)
@@ -80,30 +80,15 @@ def read_tree(file: Path, vowels: str, accents: str = "") -> Tree:
     return Tree(leaves, vowels, accents)
 
 
-class LearnedOrthography:
+class LearnedOrthography(Orthography):
     """Words of a language whose spelling a tree has learned; subclasses say what happens where
     words meet."""
 
-    elided: Mapping[str, str]
-    """Words that have lost a vowel before an apostrophe, with their sounds."""
-    vowels: str
-    """Letters that can be stressed."""
     accents: str = ""
-    """Letters that always are."""
-    names: Mapping[str, str]
-    """Sounds of the letters' names."""
+    """Letters that are always stressed."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
 
     def word(self, text: str) -> str:
         return self._tree(text)
-
-    def adapted(self, said: str) -> str:
-        return said
-
-    def letters(self, text: str) -> str:
-        return named(text, self.names)
-
-    def readable(self, text: str) -> bool:
-        return ONSET.match(text) is not None
