@@ -10,7 +10,6 @@ import importlib.util
 import json
 import os
 import queue
-import struct
 import subprocess
 import sys
 import threading
@@ -119,10 +118,10 @@ class Worker:
     def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """The answer to a request; WorkerDiedError where none comes in time: then it is of no more
         use."""
-        body = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+        line = json.dumps(request, ensure_ascii=False) + "\n"
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(struct.pack(">I", len(body)) + body)
+            self._process.stdin.write(line.encode("utf-8", "replace"))
         except OSError as error:
             raise WorkerDiedError(str(error)) from error
         return self._wait(timeout_s)
@@ -158,22 +157,14 @@ class Worker:
     def _listen(self) -> None:
         """Pass answers on until there are no more."""
         assert self._process.stdout is not None
-        with self._process.stdout as stream, contextlib.suppress(OSError, ValueError):
-            while head := self._exactly(stream, 4):
-                body = self._exactly(stream, struct.unpack(">I", head)[0])
-                self._answers.put(json.loads(body))
+        with (
+            self._process.stdout as raw,
+            contextlib.suppress(OSError, ValueError),
+            open(raw.fileno(), "rb", closefd=False) as stream,
+        ):
+            for line in stream:
+                self._answers.put(json.loads(line))
         self._answers.put(None)
-
-    @staticmethod
-    def _exactly(stream: Any, size: int) -> bytes:
-        """So many bytes, or none at the end."""
-        result = b""
-        while len(result) < size:
-            more = stream.read(size - len(result))
-            if not more:
-                return b""
-            result += more
-        return result
 
 
 class Espeak:

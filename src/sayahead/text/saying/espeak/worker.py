@@ -2,11 +2,11 @@
 nothing of sayahead.
 
 espeak-ng is under the GPL, so it is loaded here, by ctypes, and never in the process that imports
-sayahead. Requests come on standard input and answers go to standard output, in order: four bytes of
-length (big-endian), then JSON in UTF-8. The first message, unasked, is ``{"version": ...,
-"library": ...}`` or ``{"missing": [...]}``. A request ``{"voice": "de", "text": ...}`` is answered
-by ``{"clauses": [...]}``, IPA with stress, or ``{"error": ...}``. The process ends when its
-standard input does, so it does not outlive its owner.
+sayahead. Requests come on standard input and answers go to standard output, in order: JSON in
+UTF-8, one message a line. The first message, unasked, is ``{"version": ..., "library": ...}`` or
+``{"missing": [...]}``. A request ``{"voice": "de", "text": ...}`` is answered by
+``{"clauses": [...]}``, IPA with stress, or ``{"error": ...}``. The process ends when its standard
+input does, so it does not outlive its owner.
 
 Arguments: pairs of a library's file or name and the folder of its data (empty: its own), tried in
 order."""
@@ -18,7 +18,6 @@ import json
 import os
 import queue
 import signal
-import struct
 import sys
 import threading
 from typing import Any, BinaryIO
@@ -90,19 +89,17 @@ def answer(library: Library, request: dict[str, Any]) -> dict[str, Any]:
 
 def read(stream: BinaryIO, requests: queue.SimpleQueue[dict[str, Any]]) -> None:
     """Take in requests; end the process with the stream, whatever espeak-ng is doing."""
-    while len(head := stream.read(4)) == 4:
-        (size,) = struct.unpack(">I", head)
-        body = stream.read(size)
-        if len(body) < size:
-            break
-        requests.put(json.loads(body))
-    os._exit(0)
+    try:
+        for line in stream:
+            requests.put(json.loads(line))
+    finally:
+        os._exit(0)
 
 
 def send(stream: BinaryIO, message: dict[str, Any]) -> None:
     """Write a message."""
-    body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
-    stream.write(struct.pack(">I", len(body)) + body)
+    line = json.dumps(message, ensure_ascii=False) + "\n"
+    stream.write(line.encode("utf-8", "replace"))
     stream.flush()
 
 
