@@ -28,7 +28,7 @@ class Entry:
     alphabet: str = ""
     """What the pronunciation is written in, one of ``transcription.ALPHABETS``; empty: it is
     words."""
-    where: str = ""
+    where: str = "lexicon"
     """Where it stands, for errors."""
 
 
@@ -44,16 +44,16 @@ class Lexicon:
         to say."""
         self.entries = {spaced(word): entry for word, entry in entries.items()}
         for word, entry in self.entries.items():
-            place = f"{entry.where}: " if entry.where else "lexicon: "
             if not any(map(str.isalnum, word)):
                 raise ConfigError(
-                    f"{place}{word!r} is no word: it has neither letters nor figures."
+                    f"{entry.where}: {word!r} is no word: it has neither letters nor figures."
                 )
             if len(word.split()) > MAX_WORDS:
-                raise ConfigError(f"{place}{word!r} has more than {MAX_WORDS} words.")
+                raise ConfigError(f"{entry.where}: {word!r} has more than {MAX_WORDS} words.")
             if not entry.said.strip():
                 raise ConfigError(
-                    f"{place}{word!r} has no pronunciation: give words, or IPA as in /ˈwɪn/."
+                    f"{entry.where}: {word!r} has no pronunciation: give words, or IPA as in"
+                    " /ˈwɪn/."
                 )
 
     def __or__(self, other: Lexicon) -> Lexicon:
@@ -100,13 +100,12 @@ def spaced(word: str) -> str:
     return " ".join(_HIDDEN.sub("", unicodedata.normalize("NFC", word)).replace("’", "'").split())
 
 
-def pronunciation(value: object, *, word: str, where: str = "") -> Entry:
+def pronunciation(value: object, *, word: str, where: str = "lexicon") -> Entry:
     """An entry from its written form, see ``Lexicon.of``. ConfigError for one that is no text or
     lacks a bracket."""
-    place = f"{where}: " if where else "lexicon: "
     if not isinstance(value, str):
         raise ConfigError(
-            f"{place}the pronunciation of {word!r} is {describe(value)}, but must be text."
+            f"{where}: the pronunciation of {word!r} is {describe(value)}, but must be text."
         )
     text = value.strip()
     if text[:1] not in _BRACKETS:
@@ -114,7 +113,7 @@ def pronunciation(value: object, *, word: str, where: str = "") -> Entry:
     close, alphabet = _BRACKETS[text[0]]
     if len(text) < 2 or not text.endswith(close):
         raise ConfigError(
-            f"{place}the pronunciation {text!r} of {word!r} begins with {text[0]}: end it with"
+            f"{where}: the pronunciation {text!r} of {word!r} begins with {text[0]}: end it with"
             f" {close}."
         )
     return Entry(text[1:-1], alphabet, where)

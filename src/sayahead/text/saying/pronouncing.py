@@ -105,17 +105,16 @@ class Pronunciations:
 
     def _said(self, word: str, entry: Entry, read: Callable[[str], str]) -> Said:
         """How an entry has a word said. ConfigError where that cannot be."""
-        place = f"{entry.where}: " if entry.where else "lexicon: "
         is_dotted = word[-1] == "."
         if entry.alphabet and self.transcriber:
             try:
                 phonemes = self.transcriber.read(entry.said, entry.alphabet)
             except ConfigError as error:
-                raise ConfigError(f"{place}{word!r}: {error}.") from error
+                raise ConfigError(f"{entry.where}: {word!r}: {error}.") from error
             return Said(phonemes=phonemes, dotted=is_dotted)
         text = read(entry.said)
         if not text:
-            raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
+            raise ConfigError(f"{entry.where}: {word!r}: nothing of {entry.said!r} can be read.")
         return Said(text, dotted=is_dotted)
 
     def read(self, text: str) -> str:
