@@ -24,9 +24,9 @@ from sayahead.text.reading.pattern import (
     Vocabulary,
 )
 
-MAX_STATES = 20_000
-"""AutomatonStates that are kept; beyond, new tokens begin with none, so hostile text costs no
-memory."""
+MAX_STEPS = 100_000
+"""Steps from state to state that are kept; beyond, new tokens begin with none, so hostile text
+costs no memory."""
 DEAD = -1
 SAMPLES = "".join(map(chr, range(32, 127))) + "äÄ½²⁺₂αΩ°′″×·−…–’€․⚙\ufe0f\u2029"
 """Characters of most kinds, for checks."""
@@ -108,9 +108,6 @@ class Automaton:
         self.tests: dict[str, Callable[[str], object]] = {}
         """Whether a character belongs to a set."""
         self.starts: list[int] = []
-        letters = "".join(word for words in vocabularies.values() for word in words)
-        self.literal = {*letters, *letters.lower()}
-        """Characters of words, each of which may lead elsewhere."""
         self._count = 0
         self._empty = defaultdict[int, list[Item]](list)
         self._closed: dict[Item, frozenset[Item]] = {}
@@ -240,9 +237,9 @@ class AutomatonStates:
         self._numbers: dict[frozenset[Item], int] = {}
         self._rows: list[dict[str, int]] = []
         self._started: dict[frozenset[int], int] = {}
-        self._like: dict[str, str] = {}
+        self._steps = 0
         self._kinds_of: dict[str, frozenset[str]] = {}
-        self._first_of_kind: dict[frozenset[str], str] = {}
+        self._alike: dict[frozenset[str], frozenset[str]] = {}
         self.accepts: list[tuple[int, ...]] = []
         """Rules whose pattern is complete in a state, the first one first."""
         self.is_open: list[bool] = []
@@ -252,7 +249,7 @@ class AutomatonStates:
 
     @property
     def are_too_many(self) -> bool:
-        return len(self._rows) > MAX_STATES or len(self._like) > MAX_STATES
+        return self._steps > MAX_STEPS
 
     def start(self, rules: frozenset[int]) -> int:
         """The state before the first character of a token, where only these rules count."""
@@ -265,9 +262,8 @@ class AutomatonStates:
 
     def step(self, state: int, char: str) -> int:
         """The state behind a character, DEAD where no rule goes on."""
-        like = self._like.get(char) or self._likened(char)
-        after = self._rows[state].get(like)
-        return self._made(state, like) if after is None else after
+        after = self._rows[state].get(char)
+        return self._made(state, char) if after is None else after
 
     def follow(
         self, state: int, text: str, start: int, end: int, complete: list[tuple[int, int]]
@@ -277,14 +273,12 @@ class AutomatonStates:
         ``complete`` takes the ends of what rules accept, each with its state. A rule that waits for
         nothing longer is an end, too.
         """
-        likes = self._like
         rows = self._rows
         for place in range(start, end):
             char = text[place]
-            like = likes.get(char) or self._likened(char)
-            after = rows[state].get(like)
+            after = rows[state].get(char)
             if after is None:
-                after = self._made(state, like)
+                after = self._made(state, char)
             if after == DEAD:
                 return DEAD, place
             state = after
@@ -299,6 +293,7 @@ class AutomatonStates:
         with self._lock:
             after = self._stepped(state, char)
             self._rows[state][char] = after
+            self._steps += 1
         return after
 
     def leading_on(self, state: int) -> set[str]:
@@ -349,13 +344,6 @@ class AutomatonStates:
         if kinds is None:
             tests = self._automaton.tests
             kinds = frozenset(source for source, test in tests.items() if test(char))
+            kinds = self._alike.setdefault(kinds, kinds)
             self._kinds_of[char] = kinds
         return kinds
-
-    def _likened(self, char: str) -> str:
-        """The character that stands for all those that no rule tells apart."""
-        like = char
-        if self._automaton.literal.isdisjoint((char, char.lower())):
-            like = self._first_of_kind.setdefault(self._kinds(char), char)
-        self._like[char] = like
-        return like
