@@ -44,22 +44,19 @@ def instead(
     words = list[Word]()
     runs = list(_runs(word.text.split(PLACEHOLDER), replacements, transcriber))
     for number, (text, own) in enumerate(runs):
-        start = own.start if own else words[-1].end if words else word.start
-        end = (
-            own.end
-            if own
-            else next((other.tag for _, other in runs[number + 1 :] if other), word.end)
-        )
-        start = max(start, words[-1].end) if words else word.start
-        end = word.end if number + 1 == len(runs) else min(max(start, end), word.end)
+        done = words[-1].end if words else word.start
+        start = max(done, own.start) if own and words else done
+        following = [other.tag for _, other in runs[number + 1 :] if other]
+        end = own.end if own else next(iter(following), word.end)
+        end = min(max(start, end), word.end) if number + 1 < len(runs) else word.end
         parts = [text] if own else text.split()
-        # Where nothing but them is spoken, the marks around an element belong to its first and its
-        # last word.
-        low, high = (
-            (replacements[0].start, replacements[-1].end) if len(runs) == 1 else (start, end)
-        )
-        low = max(start, min(low, end))
-        high = min(end, max(high, start))
+        low = start
+        high = end
+        if len(runs) == 1:
+            # Where nothing but them is spoken, the marks around an element belong to its first and
+            # its last word.
+            low = max(start, min(replacements[0].start, end))
+            high = min(end, max(replacements[-1].end, start))
         places = [*(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
         run = replace(word, start=start, phonemes=own.phonemes if own else "", continues=True)
         words += parted(run, parts, places)
