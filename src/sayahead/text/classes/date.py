@@ -7,11 +7,10 @@ from dataclasses import replace
 from sayahead.text.classes.ordinal import form_of
 from sayahead.text.classes.time import clock_of, given
 from sayahead.text.classes.verbalize import month as month_name
+from sayahead.text.classes.verbalize import short_year
+from sayahead.text.classes.verbalize import year as full_year
 from sayahead.text.reading.context import Match, Reading
 from sayahead.text.reading.words import Words
-
-CENTURY = 50
-"""Years of two figures from here on are of the twentieth century."""
 
 
 def numeric(match: Match) -> Reading | None:
@@ -64,9 +63,8 @@ def spoken(match: Match, day: int, month: int, year: str, form: str) -> str:
         words["number"] = numbers.ordinal(month, form).capitalize()
     if not year:
         return numbers.date.format(**words)
-    value = int(year)
-    value += 0 if len(year) > 2 else 2000 if value < CENTURY else 1900
-    return numbers.date_year.format(**words, year=numbers.year(value))
+    read = full_year if len(year) > 2 else short_year
+    return numbers.date_year.format(**words, year=read(year, match.language))
 
 
 def _elided(match: Match) -> str:

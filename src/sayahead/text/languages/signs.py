@@ -42,8 +42,6 @@ _KNOWN = {
     "★": "star",
     "☆": "star",
     "✓": "check",
-}
-_KNOWN |= {
     "✔": "check",
     "✗": "cross",
     "✘": "cross",

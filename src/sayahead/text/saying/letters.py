@@ -27,8 +27,13 @@ ABROAD = str.maketrans(
         "ħ": "h",
         "ı": "i",
         "ŋ": "ng",
+        "ŧ": "t",
+        "\u2019": "'",
+        "\u2010": "-",
+        "\u2011": "-",
+        "–": " ",
+        "—": " ",
     }
-    | {"ŧ": "t", "\u2019": "'", "\u2010": "-", "\u2011": "-", "–": " ", "—": " "}
 )
 """Letters that are not a base letter with marks, by the letters they are spelled with abroad; other
 forms of signs."""
