@@ -16,6 +16,14 @@ Skipped = list[tuple[int, int, str]]
 """Stretches of the source that nobody hears: start, end, text."""
 
 
+def skip(skipped: Skipped, start: int, end: int, text: str) -> None:
+    """Note a stretch; one that follows another directly goes on with it."""
+    if skipped and skipped[-1][1] == start:
+        start, _, before = skipped.pop()
+        text = before + text
+    skipped.append((start, end, text))
+
+
 class Normalizer(Protocol):
     """Fragments of any size to words that no later text can change; it holds what waits, for one
     session."""

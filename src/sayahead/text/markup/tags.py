@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from sayahead.text import Skipped
+from sayahead.text import Skipped, skip
 from sayahead.text.markup import SENTENCE_END, Rewriter, Text
 
 MAX_TAG = 400
@@ -138,12 +138,7 @@ class TagFilter(Rewriter):
 
     def _hide(self, start: int, end: int) -> None:
         places = self._held.places
-        first = places[start][0]
-        text = self._held.chars[start:end]
-        if self._skipped and self._skipped[-1][1] == first:
-            first, _, before = self._skipped.pop()
-            text = before + text
-        self._skipped.append((first, places[end - 1][1], text))
+        skip(self._skipped, places[start][0], places[end - 1][1], self._held.chars[start:end])
 
     def _rewrite(self, at: int) -> int | None:
         rest = self._held.chars[at : at + MAX_COMMENT]

@@ -7,7 +7,7 @@ import functools
 import re
 import unicodedata
 
-from sayahead.text import Skipped
+from sayahead.text import Skipped, skip
 from sayahead.text.languages.record import Record
 from sayahead.text.languages.signs import is_picture, is_silent
 from sayahead.text.markup import Output, Place, Rewriter, Text
@@ -102,17 +102,10 @@ class CharacterFilter:
         if char.isascii() or char in self._pictures:
             return char
         if not readable(char, self._scripts) and not (self._has_greek_names and is_greek(char)):
-            self._skip(char, start, end)
+            # Silent markup before it is no part of it.
+            skip(self._skipped, max(start, end - 1), end, char)
             return SPACE
         return folded(char)
-
-    def _skip(self, char: str, start: int, end: int) -> None:
-        start = max(start, end - 1)  # Silent markup before it is no part of it.
-        if self._skipped and self._skipped[-1][1] == start:
-            first, _, text = self._skipped[-1]
-            self._skipped[-1] = (first, end, text + char)
-        else:
-            self._skipped.append((start, end, char))
 
 
 class Filters:
