@@ -350,7 +350,7 @@ def spread(claim: Claim) -> Found:
     """How far rows' means lie apart, and how far seeds of a row do at most."""
     found = loaded(claim.file)
     each = [found[row][claim.column] for row in claim.rows]
-    means = [statistics.fmean(values) for values in each]
+    means = list(map(statistics.fmean, each))
     apart = max(means) - min(means)
     seeds = max(max(values) - min(values) for values in each)
     told = ", ".join(f"{mean:.3f}" for mean in means)
@@ -366,7 +366,7 @@ def falling(claim: Claim) -> Found:
     """The best seed of the other rows less the worst of the first."""
     found = loaded(claim.file)
     each = [found[row][claim.column] for row in claim.rows]
-    apart = max(max(values) for values in each[1:]) - min(each[0])
+    apart = max(map(max, each[1:])) - min(each[0])
     told = ", ".join(f"{statistics.fmean(values):.2f}" for values in each)
     return Found(ConfidenceInterval(apart, apart, apart), [told], seeds=str(len(each[0])))
 
