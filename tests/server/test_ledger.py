@@ -25,7 +25,7 @@ from websockets.exceptions import WebSocketException
 WORDS = "Hello there, how are you today? I am fine, and so is everybody else who was asked about it. ".split(  # noqa: E501
     " "
 )
-SIZE = os.environ.get("SAYAHEAD_LEDGER") or ("10000 20 16 20 24" if FULL else "40 4 4 1 8")
+SIZE = os.environ.get("SAYAHEAD_LEDGER") or ("10000 20 16 20 24" if FULL else "40 4 1 1 8")
 """Requests, keys, readers, kills, and texts at once."""
 REQUESTS, KEYS, ASKERS, KILLS, AT_ONCE = map(int, SIZE.split())
 ENDS = (OSError, EOFError, TimeoutError, WebSocketException, httpx.HTTPError)

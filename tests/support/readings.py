@@ -93,6 +93,7 @@ def sound(text: str) -> str:
     return bare(lexicon()(" ".join(text.split()), normalize_text=False))
 
 
+@functools.cache
 def canonical(text: str) -> list[str]:
     """The words of a reading that count: no case, no marks, no "and" within a number."""
     words = [
@@ -105,10 +106,21 @@ def canonical(text: str) -> list[str]:
     return out
 
 
-def alike(said: str, wanted: str) -> bool:
-    """Whether two texts are the same words, or sound the same with single letters spelled."""
-    if canonical(wanted) in (canonical(said), canonical(re.sub(r"\b[A-Z]{2,}\b", _letters, said))):
-        return True
+def alike(said: str, readings: Sequence[str]) -> bool:
+    """Whether a text has the words of one of these, or sounds as one does with single letters
+    spelled.
+
+    Words are compared with all of them first: sounds take a hundred times as long."""
+    wanted = [canonical(reading) for reading in readings]
+    return (
+        canonical(said) in wanted
+        or canonical(re.sub(r"\b[A-Z]{2,}\b", _letters, said)) in wanted
+        or any(sounds_alike(said, reading) for reading in readings)
+    )
+
+
+def sounds_alike(said: str, wanted: str) -> bool:
+    """Whether two texts sound the same with single letters spelled."""
     letters = [
         word.upper() if len(word) == 1 and word not in "ai" else word for word in wanted.split()
     ]
@@ -135,6 +147,7 @@ def sentences(words: list[Word]) -> list[str]:
     return [text for text in out if canonical(text)]
 
 
+@functools.cache
 def right(case: Case) -> bool:
     """Whether a case is read as one of its readings."""
     words = normalize(case.text)
@@ -154,18 +167,17 @@ def accepts(case: Case, words: list[Word], phonemes: Sequence[str]) -> bool:
         return any(_reduced(one) in wanted for one in _spoken(case, words, phonemes))
     said = sentences(words)
     if case.category != "sentence ends":
-        return any(alike(" ".join(said), reading) for reading in case.accepted)
+        return alike(" ".join(said), case.accepted)
     return any(
-        len(said) == len(wanted) and all(map(alike, said, wanted))
+        len(said) == len(wanted)
+        and all(alike(one, [other]) for one, other in zip(said, wanted, strict=True))
         for wanted in (reading.split(" / ") for reading in case.accepted)
     )
 
 
 def right_alone(case: Case) -> bool:
     """Whether hibari reads it so with no normalizer at all; only for cases of words."""
-    return "/" not in case.accepted[0] and any(
-        alike(case.text, reading) for reading in case.accepted
-    )
+    return "/" not in case.accepted[0] and alike(case.text, case.accepted)
 
 
 def _spoken(case: Case, words: list[Word], phonemes: Sequence[str]) -> Sequence[str]:
