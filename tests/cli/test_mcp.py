@@ -7,6 +7,7 @@ import itertools
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,6 +159,44 @@ def test_a_turn_is_not_kept_behind_a_link(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be opened"), turn(path=tmp_path / "link"):
         pass
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_stop_while_another_thread_closes(
+    loudspeakers: list[tuple[float, float, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It took the end of the queue for a text, and ``close`` waited for ever."""
+    is_playing = threading.Event()
+    is_closed = threading.Event()
+
+    class Held(Loudspeaker):
+        """Plays nothing until it is closed."""
+
+        def write(self, samples: Floats) -> None:
+            is_playing.set()
+            assert is_closed.wait(20)
+
+        def close(self) -> None:
+            is_closed.set()
+            super().close()
+
+    narrator = Narrator(voices, Held)
+    stop = narrator.stop
+    thread = narrator._thread
+    join = thread.join
+
+    def stop_and_speak() -> None:
+        stop()
+        narrator.speak(LONG, "heart")
+        assert is_playing.wait(20)
+
+    def stop_and_join() -> None:
+        stop()
+        join(20)
+
+    monkeypatch.setattr(narrator, "stop", stop_and_speak)
+    monkeypatch.setattr(thread, "join", stop_and_join)
+    narrator.close()
+    assert not thread.is_alive()
 
 
 def test_errors_come_when_a_text_is_queued(

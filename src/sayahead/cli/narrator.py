@@ -74,15 +74,7 @@ class Narrator:
         dropped."""
         with self._lock:
             self._epoch += 1
-        dropped = 0
-        while True:
-            try:
-                job = self._jobs.get_nowait()
-            except queue.Empty:
-                break
-            if job is not None:
-                dropped += 1
-                job.heard.set_result(NOTHING)
+        dropped = self._drop_waiting()
         with self._lock:
             if self._current is None:
                 return NOTHING, dropped
@@ -90,8 +82,28 @@ class Narrator:
             job.stopped = True
             if speech is not None and output is not None:
                 output.close()
+        # Wait until the thread has left the text: only then it is known what was heard of it.
         failed = job.heard.exception() is not None
         return NOTHING if failed else job.heard.result(), dropped
+
+    def _drop_waiting(self) -> int:
+        """Empty the queue; return how many texts were in it."""
+        dropped = 0
+        is_closing = False
+        while True:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                is_closing = True
+                continue
+            dropped += 1
+            job.heard.set_result(NOTHING)
+        if is_closing:
+            # Another thread is in ``close``, which waits until the narrator's thread gets this.
+            self._jobs.put(None)
+        return dropped
 
     def close(self) -> None:
         """Stop, and end the thread."""
