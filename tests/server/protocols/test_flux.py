@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import re
+import types
 import warnings
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,12 +21,33 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from sayahead.engine.playback import Playback
+from sayahead.server.protocols.flux import voice_of
+from sayahead.server.voices import Voices
 from sayahead.types import Delivery
 
 TEXT = "Hello there, how are you today? I am fine. "
 LONG = "One two three four five six seven eight nine ten, and then eleven. " * 4
 PATH = "/v2/speak?model=flux-alexis-en&encoding=linear16&sample_rate=8000"
 RATE = 8000
+
+
+@pytest.mark.parametrize(
+    ("model", "voice", "language"),
+    [
+        ("flux-heart-en", "heart", "en"),
+        ("flux-heart-low-en", "heart-low", "en"),
+        # The second part of a name is no language.
+        ("flux-heart-low", "heart-low", None),
+        ("heart-low", "heart-low", None),
+        ("heart-en", "heart", None),
+        ("flux-alexis-en", "heart", "en"),
+        ("flux-alexis", "heart", None),
+        ("", "heart", None),
+    ],
+)
+def test_a_model_names_a_voice_or_a_language(model: str, voice: str, language: str | None) -> None:
+    hub: Any = types.SimpleNamespace(voices=Voices(("heart", "heart-low")))
+    assert voice_of(hub, model) == (voice, language)
 
 
 class Talk:

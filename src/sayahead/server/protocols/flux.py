@@ -216,6 +216,7 @@ class Flux(SocketProtocol):
             self._options, session=replace(self._options.session, speed=self._speed)
         )
         if self._open:
+            # A delivery's speed is a factor on that of the session, which is fixed since its start.
             yield m.Deliver(ONLY, replace(self._delivery, speed=self._speed / self._opened_speed))
         yield m.Reply(say("ConfigureSuccess", applied={"speed": self._speed}))
 
@@ -382,14 +383,19 @@ def delivery_of(query: Mapping[str, str]) -> Delivery:
 def voice_of(hub: Hub, model: str) -> tuple[str, str | None]:
     """Return voice and language for a model's name.
 
-    It is a voice of ours, or ``flux-{voice}-{language}`` with one of ours; otherwise the language
-    selects the voice.
+    It is ``flux-{voice}-{language}``, or a voice of ours with or without ``flux-``, whose name may
+    have hyphens of its own. If no voice has the name, the language selects one.
     """
-    parts = model.removeprefix("flux-").rpartition("-")
-    names = (model, model.removeprefix("flux-"), parts[0])
-    language = parts[2] if model.startswith("flux-") and parts[0] else None
-    own_voice = next((name for name in names if name and hub.voices.known(name)), None)
-    return own_voice or hub.voices.name(None, any_voice=True, language=language), language
+    name = model.removeprefix("flux-")
+    for whole in (model, name):
+        if hub.voices.known(whole):
+            return whole, None
+    voice, _, last_part = name.rpartition("-")
+    # Without Flux's prefix, the last part may be anything.
+    language = last_part if voice and name != model else None
+    if hub.voices.known(voice):
+        return voice, language
+    return hub.voices.name(None, any_voice=True, language=language), language
 
 
 def failure(error: RequestError) -> Response:
