@@ -545,7 +545,11 @@ class AsyncSpeech:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
-        """End the text with an error."""
+        """End the text with an error, which whoever reads or plays its sound gets next.
+
+        Only what is played here falls silent at once; a caller who plays the chunks decides
+        when to ``cancel``.
+        """
         if self._is_silenced or (
             isinstance(error, ServerError | SessionError) and self._ended.done()
         ):
@@ -554,6 +558,7 @@ class AsyncSpeech:
         self._failure = error
         if self.turn.is_played:
             self.turn.end(None, self.hush)
+        # Wake the reader that waits for a chunk: it raises the error before it looks at this.
         self._chunks.put_nowait(None)
 
     async def aplay(self, player: Player | None = None) -> Heard:

@@ -426,9 +426,12 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         return voice
 
     def reading(language: str) -> Loaded:
+        """Return the same voice with the front end of a speaker's language."""
         front = reader(language)
-        english = language.lower().startswith("en")
-        phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in if english else "")
+        # The voice's stand-in is an English word, which elsewhere would be read by other rules.
+        is_english = language.lower().startswith("en")
+        stand_in = config.stand_in if is_english else ""
+        phonemizer = front.phonemizer(config.phonemes, stand_in=stand_in)
         return replace(
             voice, normalizer=front.normalizer, phonemizer=phonemizer, openers=front.openers
         )

@@ -33,6 +33,7 @@ class Loaded:
     speller: Speller | None = None
     """Makes letters from words, if the voice reads characters."""
     openers: frozenset[str] = frozenset()
+    """Words of the language, in lower case, before which a speaker may pause: "and", "because"."""
     policy: str = ""
     """Default policy of sessions; empty for the usual one."""
     policies: Mapping[str, Callable[..., Policy]] = field(default_factory=dict)
@@ -64,20 +65,19 @@ def reads_characters(load: Loader) -> Loader:
 def phoneme_voice(
     config: VoiceConfig, *tasks: Callable[[], Any], stages: Callable[..., Stages]
 ) -> Loaded:
-    """Return a voice of two stages that reads the phonemes of its language. ConfigError if it has
-    no phonemes.
+    """Return a voice of two stages that reads the phonemes of its language, or of the one that
+    ``reads`` names. ConfigError if it has no phonemes.
 
-    ``tasks`` load its graphs in parallel with its front end; ``stages`` makes the stages from what
-    they return.
+    ``tasks`` load its graphs in threads of their own while this one loads the front end, which
+    takes as long; ``stages`` makes the stages from what the tasks return.
     """
     if not config.phonemes:
         raise ConfigError("phonemes is empty: the voice would read nothing.")
 
     def load_front_end() -> tuple[FrontEnd, Phonemizer]:
         front = front_end(config.reads or config.language)
-        inner_punctuation = config.inner_punctuation
         return front, front.phonemizer(
-            config.phonemes, stand_in=config.stand_in, inner_punctuation=inner_punctuation
+            config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation
         )
 
     *loaded, (front, phonemizer) = beside(*tasks, load_front_end)

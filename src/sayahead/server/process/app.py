@@ -47,24 +47,32 @@ def create_app(hub: Hub, reloader: Reloader | None = None) -> Starlette:
     modules = list(PROTOCOLS.values())
     reloader = reloader or Reloader(hub)
 
+    def work_done() -> tuple[int, int, int]:
+        """Return figures of which one changes whenever the server has worked."""
+        return hub.pool.steps, hub.taken, hub.connections
+
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
-        """Start what the server needs, and end it in the opposite order."""
+        """Start what the server needs, and end it in the opposite order.
+
+        Yields what each connection finds in its ``app_state``: see ``operation/transport.py``.
+        """
         async with contextlib.AsyncExitStack() as stack:
+            # The application was made before its event loop, which takes over the hub here.
             hub.own()
             stack.callback(hub.close)
             sys.setswitchinterval(SWITCH_S)
             await asyncio.to_thread(hub.start)
+            # A process that was killed while it added a voice has left its files.
             await asyncio.to_thread(sweep, home())
-            memory_task = asyncio.create_task(
-                keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections))
-            )
+            memory_task = asyncio.create_task(keep_giving_back(work_done))
             stack.callback(memory_task.cancel)
             reload_task = asyncio.create_task(reloader.watch())
             stack.callback(reload_task.cancel)
             for module in modules:
                 if hasattr(module, "listening") and serves_here(module, hub):
                     await stack.enter_async_context(module.listening(hub))
+            # The limit is the server's: each of its processes may have an equal part.
             connections = math.ceil(most_connections(hub.limits) / hub.siblings.count)
             yield {"limits": hub.limits, "connections": connections, "usage": hub.usage}
 
