@@ -83,6 +83,7 @@ class LatexFilter(Rewriter):
         """Braces that are open in a formula that nothing but a command began; -1 in another."""
 
     def end_line(self) -> None:
+        """What comes next begins a new line; no formula goes over it."""
         super().end_line()
         self._leave()
 
@@ -173,6 +174,8 @@ class LatexFilter(Rewriter):
             self._depth = 0
 
     def _escape(self, at: int, char: str) -> int:
+        """A command of one character: brackets begin and end a formula, in which the others stand
+        for characters."""
         if char in "([":
             self._silence(at)
             self._enter()
@@ -187,6 +190,8 @@ class LatexFilter(Rewriter):
         return 2
 
     def _with_argument(self, at: int, command: re.Match[str]) -> int | None:
+        """A command that is silent together with its argument, or an accent, which is named after
+        it; None while the argument may go on."""
         rest = self._held.chars[at + command.end() : at + command.end() + 62]
         argument = _ARGUMENT.match(rest)
         if argument is None:

@@ -96,6 +96,7 @@ class MarkdownFilter(Rewriter):
         self.end_line()
 
     def end_line(self) -> None:
+        """What comes next begins a new line, and a new text: nothing that was open goes on."""
         super().end_line()
         self._opens_line = True
         self._line = ""
@@ -111,6 +112,8 @@ class MarkdownFilter(Rewriter):
     # ---- lines -----------------------------------------------------------------------------------
 
     def _run(self, at: int) -> int:
+        """Pass on what is held, line by line; up to where that went. At the end of a text a line
+        may be open that has no characters."""
         while at < len(self._held.chars) or (self._is_over and self._opens_line):
             if self._opens_line:
                 size = self._open_line(at)
@@ -176,6 +179,8 @@ class MarkdownFilter(Rewriter):
         self._break = None
 
     def _take_marker(self, kind: str, at: int, indent: int, size: int, number: str) -> int:
+        """Take in a line's marker, which is silent but for an item's number; how many characters
+        with the ``indent`` before it."""
         places = self._held.places
         start = at + indent
         self._last = "\n"
@@ -227,6 +232,7 @@ class MarkdownFilter(Rewriter):
         return 1
 
     def _code(self, at: int) -> int | None:
+        """Ticks that begin or end code; between two letters one is an apostrophe."""
         ticks = _CODE.match(self._held.chars, at)[0]  # type: ignore[index]
         after = self._held.chars[at + len(ticks) : at + len(ticks) + 1]
         if not after and not self._is_over and len(ticks) < MAX_MARKER:

@@ -90,6 +90,7 @@ class TagFilter(Rewriter):
         self._shift: dict[int, int] = {}
 
     def _pass_on(self, text: Text) -> Text:
+        """Pass on what is certain, and keep its last characters for ``_word_before``."""
         if self._is_broken:
             text = self._behind_tag(text)
         whole = self._held.chars + text.chars
@@ -127,6 +128,7 @@ class TagFilter(Rewriter):
         self._before = (self._before + chars)[-MAX_WORD:]
 
     def _copy(self, start: int, end: int) -> None:
+        """Copy what is held to the output: raised or lowered, or skipped, as open tags want it."""
         if self._hidden:
             if start < end:
                 self._hide(start, end)
@@ -145,6 +147,8 @@ class TagFilter(Rewriter):
         return self._entity(at, rest) if rest[0] == "&" else self._angle(at, rest)
 
     def _entity(self, at: int, rest: str) -> int | None:
+        """An entity's character, also where the entity was escaped twice; the name of a tag that is
+        written with entities, which is spoken of."""
         if shown := _SHOWN.match(rest):
             return self._copy_name(at, shown)
         if not self._is_over and (_ENTITY_BEGUN.fullmatch(rest) or _SHOWN_BEGUN.fullmatch(rest)):
@@ -158,6 +162,8 @@ class TagFilter(Rewriter):
         return entity.end()
 
     def _angle(self, at: int, rest: str) -> int | None:
+        """A comment, an address in brackets or a tag; one that the text breaks off is silent, too,
+        where it has an attribute."""
         if rest.startswith(COMMENT) or COMMENT.startswith(rest):
             return self._comment(at, rest)
         if address := _ADDRESS.match(rest):
@@ -178,6 +184,7 @@ class TagFilter(Rewriter):
         return 0
 
     def _comment(self, at: int, rest: str) -> int | None:
+        """A comment, which is silent; one without an end is not awaited for ever."""
         end = rest.find("-->")
         if end < 0 and not self._is_over and len(rest) < MAX_COMMENT:
             return None
@@ -187,6 +194,8 @@ class TagFilter(Rewriter):
         return end + 3 if end >= 0 else len(rest)
 
     def _tag(self, at: int, tag: re.Match[str], rest: str) -> int | None:
+        """A tag: within a hidden element, spoken of, or one that does something. What touches it
+        may decide that, and is awaited."""
         name = (tag[2] or "").lower()
         if self._hidden:
             return self._unhide(tag, name)

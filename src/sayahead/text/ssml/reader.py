@@ -84,6 +84,7 @@ class Marked(Untagged):
     _openers = OPENERS
 
     def __init__(self, resources: Resources, start: int, rates: Changes[Rates]) -> None:
+        """``rates`` outlive it: a normalizer of revised text goes on with them."""
         super().__init__(resources.normalizer(start), start)
         self._resources = resources
         self._rates = rates
@@ -98,7 +99,8 @@ class Marked(Untagged):
     # ---- the normalizer's methods --------------------------------------------------------------
 
     def flush(self) -> list[Word]:
-        self._settle()
+        """The words still pending; an element that is open is read, as if it had no tag."""
+        self._read_held()
         if self._element is not None:
             self._unclosed("where the text ends")
         words = super().flush()
@@ -108,7 +110,7 @@ class Marked(Untagged):
 
     def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """An element that is open was said in its place."""
-        self._settle()
+        self._read_held()
         self._element = None
         self._content = ""
         return super().forget_spoken(begun=begun, over=over)
@@ -116,6 +118,7 @@ class Marked(Untagged):
     # ---- characters ----------------------------------------------------------------------------
 
     def _tag(self, rest: str, *, over: bool) -> int | None:
+        """Do what a tag says, or read an entity."""
         size = size_of(rest, over=over)
         if not size:
             return size
@@ -165,7 +168,11 @@ class Marked(Untagged):
         self._read_content()
 
     def _read_content(self) -> None:
-        """Read the content of an element as it stands."""
+        """Read the content of an element as it stands.
+
+        ``_at`` is behind the content already, maybe behind its closing tag, too: it goes back to
+        where the content begins, so that its words get their places.
+        """
         end = self._at
         self._at = self._content_at
         super()._text(self._content)
@@ -290,6 +297,8 @@ class Marked(Untagged):
             self._wide = {place: wide for place, wide in self._wide.items() if place >= end}
 
     def _placed(self, word: Word) -> list[Word]:
+        """A word as those of the source: what elements have instead of it, or itself, and how fast
+        it is said."""
         speed = self._speed_of(word)
         if 0 < word.text.count(PLACEHOLDER) <= len(self._replaced):
             placed = self._instead(word, speed)

@@ -51,6 +51,7 @@ def _digits(text: str, form: str, language: Language) -> str:
 
 
 def _character(char: str, language: Language) -> str:
+    """The name of a character, in English where the language's tables have none."""
     if char.isascii() and char.isdecimal():
         return cardinal(char, language)
     if char.isalpha():

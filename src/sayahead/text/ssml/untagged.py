@@ -121,20 +121,20 @@ class Untagged:
 
     def flush(self) -> list[Word]:
         """The words still pending; what is not closed ends here."""
-        self._settle()
+        self._read_held()
         self._take(self._inner.flush())
         self._open = False
         return self._handed_out()
 
     def breathe(self) -> list[Word]:
         """The words still pending, as they stand."""
-        self._settle()
+        self._read_held()
         self._take(self._inner.breathe())
         return self._handed_out()
 
     def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """Take all the text so far for spoken; returns the words that were still waiting."""
-        self._settle()
+        self._read_held()
         self._take(self._inner.forget_spoken(begun=begun, over=over))
         self._open = self._open and not over
         return self._handed_out()
@@ -166,8 +166,8 @@ class Untagged:
 
     # ---- the inner normalizer's text and words -------------------------------------------------
 
-    def _settle(self) -> None:
-        """What may still become a tag is text."""
+    def _read_held(self) -> None:
+        """Read what is held as text: nothing follows that could make a tag of it."""
         self._pass_on(self._held, over=True)
 
     def _pass_on(self, text: str, *, over: bool) -> None:

@@ -71,6 +71,7 @@ class Styled(Untagged):
     def __init__(
         self, inner: Normalizer, start: int, manners: Changes[Manner], *, ssml: bool
     ) -> None:
+        """``manners`` outlive it: a normalizer of revised text goes on with them."""
         super().__init__(inner, start)
         self._manners = manners
         self._ssml = ssml
@@ -90,6 +91,7 @@ class Styled(Untagged):
         return _OPENERS if self._manners.last == _NEUTRAL else _BOTH
 
     def _tag(self, rest: str, *, over: bool) -> int | None:
+        """Do what a tag, a star or an empty line asks for; the latter two stay in the text."""
         if rest[0] == "\n":
             # A paragraph ends, and with it what was asked for.
             self._starred = None
@@ -165,6 +167,7 @@ class Styled(Untagged):
         return rest[1] != "/" and (touches or self._last == "]")
 
     def _placed(self, word: Word) -> list[Word]:
+        """A word at its place in the source, said as the tags before that ask for."""
         start, end = self._span(word)
         manner = self._manners.at(start)
         if manner == _NEUTRAL and (start, end) == (word.start, word.end):
