@@ -22,6 +22,8 @@ from hypothesis import settings
 from sayahead import Voice
 from support.command import Command, in_process, kept
 
+# Python looks for garbage after every 700 new objects: a seventh of the tests' time.
+gc.set_threshold(100_000, 50, 50)
 # A busy machine is no error.
 settings.register_profile("sayahead", deadline=None)
 settings.load_profile("sayahead")
