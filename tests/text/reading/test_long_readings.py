@@ -7,7 +7,8 @@ import itertools
 import pytest
 from support import readings
 
-from sayahead.text.reading.long_readings import AT_ONCE, in_portions, portions
+from sayahead.text.parts import parted
+from sayahead.text.reading.long_readings import AT_ONCE, portions
 from sayahead.text.reading.stream import normalize
 from sayahead.types import Word
 
@@ -113,7 +114,7 @@ def test_words_about_a_dash_are_said_as_words(dash: str) -> None:
 @pytest.mark.parametrize("size", range(6))
 def test_more_portions_than_characters_stay_in_order(size: int) -> None:
     word = Word("zero signwriting hand fist thumb between index middle ring finger", 3, 3 + size)
-    parts = in_portions(word)
+    parts = parted(word, portions(word.text))
     assert len(parts) > 2
     places = [place for part in parts for place in (part.start, part.end)]
     assert places == sorted(places)

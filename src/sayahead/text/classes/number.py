@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from sayahead.text.classes.quantity import amount_in, amount_of, number
 from sayahead.text.classes.verbalize import cardinal, sign
-from sayahead.text.languages.numbers import first
 from sayahead.text.reading.context import Match, Reading, meant
 from sayahead.text.reading.words import Words
 
@@ -94,10 +93,7 @@ def gender_of(match: Match, noun: str, *, is_one: bool) -> str:
         return ""
     if bare in _genders_of_units(match.language):
         return _genders_of_units(match.language)[bare]
-    numbers = match.numbers
-    return first(
-        (*numbers.genders_of_one, *numbers.noun_genders) if is_one else numbers.noun_genders, bare
-    ).strip("-")
+    return match.numbers.gender(bare, is_one=is_one)
 
 
 def suffixed(match: Match) -> Reading:

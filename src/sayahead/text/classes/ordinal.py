@@ -139,7 +139,7 @@ def form_of(match: Match, noun: str = "") -> str:
     dritten"."""
     context = match.context
     numbers = match.numbers
-    gender = first(numbers.noun_genders, noun).strip("-") or "-"
+    gender = numbers.gender(noun, is_one=False) or "-"
     before = context.before if context.word else ""
     place = (
         f"{before.rpartition(' ')[2].lower()} {context.word.lower().rstrip('.')} {gender} {noun}"

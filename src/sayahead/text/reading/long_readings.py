@@ -8,9 +8,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from sayahead.text.parts import parted
-from sayahead.types import Word
-
 AT_ONCE = 8.0
 """A reading up to this weight, in ordinary words, is one word to the engine, as nearly all are."""
 MAX_KNOWN = 4096
@@ -53,12 +50,6 @@ def portions(text: str) -> tuple[str, ...]:
         out[-1] += atom
         filled += weight
     return tuple(portion.strip() for portion in out)
-
-
-def in_portions(word: Word) -> list[Word]:
-    """A word as the words that its portions are."""
-    parts = portions(word.text)
-    return [word] if len(parts) == 1 else parted(word, parts)
 
 
 def _atoms(word: str) -> list[tuple[str, float]]:

@@ -7,7 +7,7 @@ what waits."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sayahead.text import Skipped
@@ -18,7 +18,7 @@ from sayahead.text.reading.characters import Filters
 from sayahead.text.reading.context import START, UNHEARD, Context, Match, Reading
 from sayahead.text.reading.grammar import LETTER, Rule, is_letter
 from sayahead.text.reading.language import Language, language_of
-from sayahead.text.reading.long_readings import in_portions
+from sayahead.text.reading.long_readings import portions
 from sayahead.text.reading.pattern import SENTENCE_END, SPACE, WHITE
 from sayahead.text.reading.trace import TokenTrace, open_traces
 from sayahead.text.reading.unspaced import numeral_portions, segments_of
@@ -93,9 +93,9 @@ class TokenReader:
         self._language = language
         self._grammar = language.grammar
         self._filter = Filters(language.record, self.skipped, start)
-        self._cut: Callable[[Word], Iterable[Word]] = portions
+        self._cut: Callable[[str], Sequence[str]] = few_words
         if language.record.dotted_letters:
-            self._cut = in_portions
+            self._cut = portions
         elif language.record.segmenter:
             self._cut = numeral_portions
         self._segments = None if language.record.spaced else segments_of(language.record)
@@ -429,7 +429,9 @@ class TokenReader:
         self._is_paused = False
         self._last_end = word.end
         self._clause_goes_on(text)
-        *others, last = self._cut(Word(text, word.start, word.end, ends=is_last))
+        parts = self._cut(text)
+        whole = Word(parts[0], word.start, word.end, ends=is_last)
+        *others, last = [whole] if len(parts) == 1 else parted(whole, parts)
         self._words += [*others, self._asked(last, word.mark)]
         if is_last:
             self._end_sentence()
@@ -497,13 +499,13 @@ class TokenReader:
         return is_short or word in self._language.record.table("linking")
 
 
-def portions(word: Word) -> list[Word]:
-    """A word, or more where its reading is long."""
-    spoken = word.text.split()
+def few_words(text: str) -> list[str]:
+    """A reading in portions of a few words, where it is long."""
+    spoken = text.split()
     if len(spoken) <= MAX_SPOKEN_WORDS:
-        return [word]
+        return [text]
     step = MAX_SPOKEN_WORDS // 2
-    return parted(word, [" ".join(spoken[at : at + step]) for at in range(0, len(spoken), step)])
+    return [" ".join(spoken[at : at + step]) for at in range(0, len(spoken), step)]
 
 
 def new_reader(start: int = 0, tag: str = "en") -> TokenReader:

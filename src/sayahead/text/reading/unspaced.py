@@ -8,10 +8,8 @@ from typing import Protocol
 
 from sayahead.text.languages.record import Record
 from sayahead.text.markup import Character
-from sayahead.text.parts import parted
 from sayahead.text.reading.pattern import SPACE
 from sayahead.text.reading.segments import SegmentFilter
-from sayahead.types import Word
 
 SEGMENTERS = {
     "japanese": "sayahead.text.saying.japanese.segments.segments_of",
@@ -54,17 +52,17 @@ def segments_of(record: Record) -> Segments:
     return segments
 
 
-def numeral_portions(word: Word) -> list[Word]:
-    """A word, or more where its reading is a long number."""
+def numeral_portions(text: str) -> list[str]:
+    """A reading in portions, where it is a long number."""
     parts = [""]
-    for piece in word.text.split():
+    for piece in text.split():
         for part in _pieces(piece):
             is_latin = parts[-1].isascii() or part.isascii()
             if parts[-1] and (is_latin or len(parts[-1] + part) > MAX_SYLLABLES):
                 parts.append(part)
             else:
                 parts[-1] += part
-    return parted(word, parts)
+    return parts
 
 
 def _pieces(text: str) -> list[str]:
