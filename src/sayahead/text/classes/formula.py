@@ -48,7 +48,7 @@ def scientific(match: Match) -> Reading:
     ten = cardinal(match["v"], match.language)
     raised = power(match["p"], match.language)
     times = match.record.sign("×")
-    return Reading(f"{number(amount, match.language)} {times} {ten} {raised}", FORMULA)
+    return Reading(f"{number(amount)} {times} {ten} {raised}", FORMULA)
 
 
 def of(match: Match) -> Reading | None:

@@ -46,7 +46,7 @@ def before(match: Match) -> Reading | None:
     if is_noun or amount.decimals or not numbers.varies(amount.whole):
         return None
     is_one = numbers.singular(amount.value)
-    words = number(amount, match.language, noun.gender)
+    words = number(amount, noun.gender)
     return Reading(words, NUMBER, is_one=is_one, is_million=amount.is_million)
 
 
@@ -81,10 +81,8 @@ def glued(match: Match) -> Reading | None:
     low = amount_in(match, "m") if match["m"] else None
     if _is_letter(match, amount) or (low and low.value >= amount.value):
         return None
-    begin = f"{number(low, match.language, noun.gender)} {match.record.until} " if low else ""
-    return Reading(
-        begin + counted(amount, noun, match.language), _tags(match["u"], match), noun=noun.many
-    )
+    begin = f"{number(low, noun.gender)} {match.record.until} " if low else ""
+    return Reading(begin + counted(amount, noun), _tags(match["u"], match), noun=noun.many)
 
 
 def _tags(name: str, match: Match) -> frozenset[str]:
@@ -99,8 +97,8 @@ def compound(match: Match) -> Reading | None:
     noun = unit_in(match)
     if _is_letter(match, amount):
         return None
-    unit = noun.one if match.record.single_units else noun_of(noun, amount, match.language)
-    words = f"{number(amount, match.language, noun.gender)} {unit}"
+    unit = noun.one if match.record.single_units else noun_of(noun, amount)
+    words = f"{number(amount, noun.gender)} {unit}"
     return Reading(f"{words} {match['w']}", word=match["w"])
 
 
@@ -128,14 +126,14 @@ def per_many(match: Match) -> Reading:
     """``/100 km``: several of a unit."""
     amount = amount_in(match)
     record = match.record
-    words = f"{record.per_many or record.per} {number(amount, match.language)}"
+    words = f"{record.per_many or record.per} {number(amount)}"
     return Reading(words, NUMBER, is_one=match.numbers.singular(amount.value))
 
 
 def per_many_glued(match: Match) -> Reading:
     """``/100km``: several of a unit, which touches its number."""
     per = match.record.per_many or match.record.per
-    return Reading(f"{per} {counted(amount_in(match), unit_in(match), match.language)}")
+    return Reading(f"{per} {counted(amount_in(match), unit_in(match))}")
 
 
 def size(match: Match) -> Reading:
@@ -151,17 +149,13 @@ def size(match: Match) -> Reading:
 
 def _side(text: str, language: Words) -> str:
     """A side of a size: a number or a letter."""
-    return text if text.isalpha() else number(meant(amount_of(text, language)), language)
+    return text if text.isalpha() else number(meant(amount_of(text, language)))
 
 
 def stars(match: Match) -> Reading | None:
     """``4*``: of a hotel."""
     amount = amount_in(match)
-    return (
-        Reading(counted(amount, named_unit(match, "★"), match.language))
-        if amount.whole <= MAX_STARS
-        else None
-    )
+    return Reading(counted(amount, named_unit(match, "★"))) if amount.whole <= MAX_STARS else None
 
 
 def angle(match: Match) -> Reading | None:
@@ -174,7 +168,7 @@ def angle(match: Match) -> Reading | None:
         noun = record.units.get(next(units))
         if amount is None or noun is None:
             return None
-        words.append(counted(amount, noun, match.language))
+        words.append(counted(amount, noun))
     return Reading(" ".join([*words, record.table("compass").get(match["w"], "")]).strip())
 
 
@@ -193,7 +187,7 @@ def _primed(match: Match, name: str) -> Reading:
     noun = named_unit(match, name)
     amount = replace(amount_in(match), is_attributive=match.is_attributive)
     tags = frozenset(("minutes",) if name == "′" else ())
-    return Reading(counted(amount, noun, match.language), tags, noun=noun.many)
+    return Reading(counted(amount, noun), tags, noun=noun.many)
 
 
 def every(match: Match) -> Reading | None:
@@ -203,7 +197,7 @@ def every(match: Match) -> Reading | None:
     amount = amount_in(match)
     if not word:
         return None
-    words = f"{word} {number(amount, match.language, noun.gender)}"
+    words = f"{word} {number(amount, noun.gender)}"
     return Reading(words, NUMBER, is_one=match.numbers.singular(amount.value))
 
 

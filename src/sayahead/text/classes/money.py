@@ -7,7 +7,6 @@ from dataclasses import replace
 from sayahead.text.classes.quantity import Amount, amount_in, amount_of, counted, noun_after, number
 from sayahead.text.languages.nouns import Currency
 from sayahead.text.reading.context import SILENT, Match, Reading, meant
-from sayahead.text.reading.words import Words
 
 NUMBER = frozenset({"number"})
 
@@ -17,7 +16,7 @@ def price(match: Match) -> Reading:
     currency = match.record.currency_words[match["c"]]
     amount = _amount(match)
     low = _low(match, amount, currency)
-    return _paid(f"{low}{money(amount, currency, match.language)}", currency)
+    return _paid(f"{low}{money(amount, currency)}", currency)
 
 
 def scaled(match: Match) -> Reading:
@@ -28,13 +27,13 @@ def scaled(match: Match) -> Reading:
     scale = match.record.scales[match["k"]]
     name = currency.main.one if match.is_attributive else currency.main.many
     name = match.record.of(name) if scale.gender else name
-    return _paid(f"{low}{counted(amount, scale, match.language)} {name}", currency)
+    return _paid(f"{low}{counted(amount, scale)} {name}", currency)
 
 
 def scaled_named(match: Match) -> Reading:
     """``$1 millón de pesos``: whose money it is stands behind."""
     scale = match.record.scales[match["k"]]
-    return Reading(counted(_amount(match), scale, match.language), NUMBER, is_million=True)
+    return Reading(counted(_amount(match), scale), NUMBER, is_million=True)
 
 
 def scale(match: Match) -> Reading:
@@ -56,15 +55,15 @@ def in_scale(match: Match) -> Reading:
 def glued_scale(match: Match) -> Reading:
     """``3M``, ``12k``."""
     noun = match.record.scales[match["k"]]
-    words = counted(amount_in(match), noun, match.language)
+    words = counted(amount_in(match), noun)
     return Reading(words, NUMBER, is_million=noun.gender != "")
 
 
 def million(match: Match) -> Reading:
     """``3M``, where it is no company."""
-    amount = Amount("", int(match.text.rstrip("M")))
+    amount = Amount(match.language, "", int(match.text.rstrip("M")))
     noun = match.record.scales["M"]
-    return Reading(counted(amount, noun, match.language), NUMBER, is_million=True)
+    return Reading(counted(amount, noun), NUMBER, is_million=True)
 
 
 def unit(match: Match) -> Reading:
@@ -87,20 +86,20 @@ def coded(match: Match) -> Reading | None:
     )
 
 
-def money(amount: Amount, currency: Currency, language: Words) -> str:
+def money(amount: Amount, currency: Currency) -> str:
     """An amount, with hundredths after the currency."""
-    record = language.record
+    record = amount.language.record
     if len(amount.decimals) != 2 or currency.cent is None:
-        return counted(amount, currency.main, language)
+        return counted(amount, currency.main)
     whole = replace(amount, decimals="")
-    hundredths = Amount("", int(amount.decimals))
-    main = counted(whole, currency.main, language)
+    hundredths = Amount(amount.language, "", int(amount.decimals))
+    main = counted(whole, currency.main)
     if hundredths.whole == 0:
         return main
-    cents = counted(hundredths, currency.cent, language)
+    cents = counted(hundredths, currency.cent)
     if amount.whole == 0:
         return f"{record.sign(amount.sign)} {cents}".strip() if amount.sign else cents
-    n = cents if record.few_cents and hundredths.whole < 10 else number(hundredths, language)
+    n = cents if record.few_cents and hundredths.whole < 10 else number(hundredths)
     return record.money.format(main=main, n=n, cents=cents)
 
 
@@ -124,9 +123,5 @@ def _low(match: Match, high: Amount, currency: Currency | None = None) -> str:
     record = match.record
     is_between = match.context.word.lower() in record.table("between_words")
     has_cents = currency is not None and len(low.decimals) == 2
-    words = (
-        money(low, currency, match.language)
-        if currency and has_cents
-        else number(low, match.language)
-    )
+    words = money(low, currency) if currency and has_cents else number(low)
     return f"{words} {record.and_word if is_between else record.until} "

@@ -67,7 +67,7 @@ def counting(match: Match, text: str, form: str = "") -> Reading:
     if match.is_attributive or "measure" in match.context.tags:
         tags.add("measured")
     return Reading(
-        number(amount, match.language, form),
+        number(amount, form),
         frozenset(tags),
         is_one=match.is_attributive or numbers.singular(amount.value),
         is_million=amount.is_million,

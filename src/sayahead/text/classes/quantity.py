@@ -26,6 +26,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 class Amount:
     """A number: its sign, its whole part, the figures after its decimal mark."""
 
+    language: Words
     sign: str
     whole: int
     decimals: str = ""
@@ -37,10 +38,11 @@ class Amount:
         """What it is worth, without its sign."""
         return float(f"{self.whole}.{self.decimals or 0}")
 
-    def figures(self, language: Words) -> str:
+    @property
+    def figures(self) -> str:
         """Its figures without groups, with the decimal mark of the language."""
         return (
-            f"{self.whole}{language.record.decimal}{self.decimals}"
+            f"{self.whole}{self.language.record.decimal}{self.decimals}"
             if self.decimals
             else str(self.whole)
         )
@@ -73,7 +75,7 @@ def amount_of(text: str, language: Words, *, is_english: bool = False) -> Amount
         whole = re.sub(r"\D", "", m[1])
         if (len(whole) > 1 and whole[0] == "0") or int(whole) >= LARGEST:
             return None
-        return Amount(sign, int(whole), m[2] or "")
+        return Amount(language, sign, int(whole), m[2] or "")
     is_continental = record.decimal == "." and _CONTINENTAL.fullmatch(figures)
     return amount_of(sign + figures.translate(_SWAPPED), language) if is_continental else None
 
@@ -89,10 +91,10 @@ def worth(text: str, language: Words) -> float:
     return amount.value if amount else 0.0
 
 
-def number(amount: Amount, language: Words, form: str = "") -> str:
+def number(amount: Amount, form: str = "") -> str:
     """A number in words, with its sign."""
-    record = language.record
-    numbers = language.numbers
+    record = amount.language.record
+    numbers = amount.language.numbers
     words = numbers.cardinal(amount.whole, "" if amount.decimals else form)
     if amount.decimals:
         words = f"{words} {record.point} {numbers.fraction(amount.decimals)}"
@@ -100,24 +102,19 @@ def number(amount: Amount, language: Words, form: str = "") -> str:
     return f"{record.sign(amount.sign)} {words}" if amount.sign else words
 
 
-def noun_of(noun: Noun, amount: Amount, language: Words) -> str:
+def noun_of(noun: Noun, amount: Amount) -> str:
     """A noun in the form that a number asks for."""
     if amount.is_attributive:
         return noun.one
     if amount.is_million:
-        return language.record.of(noun.many)
-    return form_of(noun, amount, language)
+        return amount.language.record.of(noun.many)
+    numbers = amount.language.numbers
+    return numbers.form_of(noun, amount.figures, is_one=numbers.singular(amount.value))
 
 
-def form_of(noun: Noun, amount: Amount, language: Words) -> str:
-    """A noun in the form that a number asks for by its figures."""
-    numbers = language.numbers
-    return numbers.form_of(noun, amount.figures(language), is_one=numbers.singular(amount.value))
-
-
-def counted(amount: Amount, noun: Noun, language: Words) -> str:
+def counted(amount: Amount, noun: Noun) -> str:
     """A number and what it counts."""
-    return f"{number(amount, language, noun.gender)} {noun_of(noun, amount, language)}"
+    return f"{number(amount, noun.gender)} {noun_of(noun, amount)}"
 
 
 def noun_after(noun: Noun, context: Context, language: Words) -> str:
@@ -140,7 +137,7 @@ def noun_after(noun: Noun, context: Context, language: Words) -> str:
 def form_after(forms: Sequence[str], context: Context, language: Words) -> str:
     """The form of a noun after a number that has been said already."""
     amount = amount_of(context.word, language)
-    figures = amount.figures(language) if amount else context.word
+    figures = amount.figures if amount else context.word
     return language.numbers.chosen(forms, figures, is_one=context.is_one)
 
 

@@ -22,7 +22,7 @@ def cardinal(text: str, language: Words, form: str = "") -> str:
     """A number as it is written, with or without a sign, in words."""
     amount = amount_of(text, language)
     if amount is not None:
-        return number(amount, language, form)
+        return number(amount, form)
     bare = text.lstrip("".join(SIGNS))
     head, mark, decimals = bare.partition(language.record.decimal)
     name = language.record.sign(SIGNS[text[0]]) if text != bare else ""
@@ -247,7 +247,7 @@ def many(text: str, language: Words, form: str = "") -> str:
     """How many of a unit, which ``form`` names: "two hours"."""
     unit = unit_of(form, language)
     amount = amount_of(text.lstrip("0") or "0", language)
-    return counted(amount, unit, language) if unit and amount else text
+    return counted(amount, unit) if unit and amount else text
 
 
 def plural(text: str, language: Words, form: str = "") -> str:
