@@ -7,7 +7,7 @@ import re
 from sayahead.text.classes import money
 from sayahead.text.classes.verbalize import ADDRESS, label, pieces, spelled
 from sayahead.text.classes.verbalize import digits as figures
-from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.context import NUMBER, Match, Reading
 
 CODE = frozenset({"code"})
 
@@ -51,7 +51,7 @@ def version(match: Match) -> Reading:
     said = letter + f" {dot} ".join(words)
     if suffix:
         return Reading(f"{said} {pieces(f'-{suffix}', match.language, ADDRESS)}")
-    return Reading(said, frozenset({"number"}))
+    return Reading(said, NUMBER)
 
 
 def hexadecimal(match: Match) -> Reading | None:

@@ -6,10 +6,9 @@ import re
 
 from sayahead.text.classes.quantity import amount_in, number
 from sayahead.text.classes.verbalize import RAISED, cardinal, power
-from sayahead.text.reading.context import SILENT, START, Match, Reading
+from sayahead.text.reading.context import NUMBER, SILENT, START, Match, Reading
 
 OPERATOR = frozenset({"operator"})
-FORMULA = frozenset({"number"})
 _ALIKE = {
     "<=": "≤",
     ">=": "≥",
@@ -38,7 +37,7 @@ def mark(match: Match) -> Reading | None:
     """The number of a note after a mark or a bracket, the power of what stands in brackets."""
     inside = match.context.before
     if "closed" in match.context.tags and (len(inside) == 1 or inside.isdecimal()):
-        return Reading(power(match["p"], match.language), FORMULA)
+        return Reading(power(match["p"], match.language), NUMBER)
     return SILENT if {"punctuation", START} & match.context.tags else None
 
 
@@ -48,7 +47,7 @@ def scientific(match: Match) -> Reading:
     ten = cardinal(match["v"], match.language)
     raised = power(match["p"], match.language)
     times = match.record.sign("×")
-    return Reading(f"{number(amount)} {times} {ten} {raised}", FORMULA)
+    return Reading(f"{number(amount)} {times} {ten} {raised}", NUMBER)
 
 
 def of(match: Match) -> Reading | None:

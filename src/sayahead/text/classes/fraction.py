@@ -9,9 +9,8 @@ from dataclasses import replace
 from sayahead.text.classes.number import gender_of
 from sayahead.text.classes.quantity import named_unit, noun_after
 from sayahead.text.classes.verbalize import cardinal
-from sayahead.text.reading.context import Match, Reading
+from sayahead.text.reading.context import NUMBER, Match, Reading
 
-TAGS = frozenset({"number"})
 UNNAMED = 5
 """Denominators from here on make no fraction of what is more than a whole."""
 
@@ -25,16 +24,16 @@ def half(match: Match) -> Reading | None:
         form = record.table("half").get(gender) or record.table("half").get(
             "f" if gender == "e" else gender
         )
-        return Reading(form, TAGS, is_one=True) if form else _part(match, 1, 2)
+        return Reading(form, NUMBER, is_one=True) if form else _part(match, 1, 2)
     if record.and_a_half:
-        return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), TAGS)
+        return Reading(record.and_a_half.format(n=cardinal(whole, match.language, "n")), NUMBER)
     if record.table("half_more"):
         noun = match["noun"]
         is_feminine = noun and gender_of(match, noun, is_one=whole == "1") in ("f", "e")
         gender = "f" if is_feminine else ""
         return Reading(
             f"{cardinal(whole, match.language, gender)} {record.table('half_more')[gender or 'm']}",
-            TAGS,
+            NUMBER,
         )
     return _part(match, 1, 2)
 
@@ -77,7 +76,7 @@ def _part(match: Match, above: int, below: int) -> Reading | None:
     sign = match.record.signs.get(match["s"].replace("−", "-"), "")
     is_million = (above, below) != (1, 2)
     if not match["n"]:
-        return Reading(f"{sign} {part}".strip(), TAGS, is_one=True, is_million=is_million)
+        return Reading(f"{sign} {part}".strip(), NUMBER, is_one=True, is_million=is_million)
     part = match.language.meaning("more_parts", part) or part
     words = f"{cardinal(match['s'] + match['n'], match.language)} {match.record.and_word} {part}"
-    return Reading(words, TAGS, is_one=not match.record.plural_parts, is_million=is_million)
+    return Reading(words, NUMBER, is_one=not match.record.plural_parts, is_million=is_million)

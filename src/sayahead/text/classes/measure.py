@@ -19,10 +19,9 @@ from sayahead.text.classes.quantity import (
     worth,
 )
 from sayahead.text.classes.verbalize import cardinal
-from sayahead.text.reading.context import Match, Reading, meant
+from sayahead.text.reading.context import NUMBER, Match, Reading, meant
 from sayahead.text.reading.words import Words
 
-NUMBER = frozenset({"number"})
 UNSURE = "unsure_units"
 """A table of units that are other words, too: after a space only in "5 ft 10 in", "a 6 in pipe"."""
 LETTERS = frozenset("ABCFT")

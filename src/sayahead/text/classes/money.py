@@ -6,9 +6,7 @@ from dataclasses import replace
 
 from sayahead.text.classes.quantity import Amount, amount_in, amount_of, counted, noun_after, number
 from sayahead.text.languages.nouns import Currency
-from sayahead.text.reading.context import SILENT, Match, Reading, meant
-
-NUMBER = frozenset({"number"})
+from sayahead.text.reading.context import NUMBER, SILENT, Match, Reading, meant
 
 
 def price(match: Match) -> Reading:

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from sayahead.text.classes.quantity import amount_in, amount_of, number
 from sayahead.text.classes.verbalize import cardinal, sign
-from sayahead.text.reading.context import Match, Reading, meant
+from sayahead.text.reading.context import NUMBER, Match, Reading, meant
 from sayahead.text.reading.words import Words
 
-NUMBER = frozenset({"number"})
 OF_MONTH = "monthday"
 """The tag of a number that may be a day of a month."""
 SEVERAL_K = ("2", "4", "8", "16")

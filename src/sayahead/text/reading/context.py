@@ -13,6 +13,8 @@ from sayahead.text.reading.grammar import Rule
 from sayahead.text.reading.words import Words
 
 START = "start"
+NUMBER = frozenset({"number"})
+"""The tags of what counts something, whatever its class is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,20 +78,15 @@ def change_of(text: str, *, attributes: bool = True) -> Change | None:
     if (tag := _BRACKET.fullmatch(text)) is not None:
         return _described(tag[2].lower(), closes=bool(tag[1]))
     tag = _ELEMENT.fullmatch(text)
-    if tag is None or tag[2].lower() not in ELEMENTS:
+    name = tag[2].lower() if tag else ""
+    if tag is None or name not in ELEMENTS or (name == "speed" and not attributes):
         return None
-    name = tag[2].lower()
     value = _VALUE.search(tag[3])
     if name == "emphasis":
         level = "none" if tag[1] else value[1].lower() if value else "moderate"
         return Change(emphasis=EMPHASIS[level]) if level in EMPHASIS else None
-    if name not in ("emotion", "volume", "speed"):
-        return _described(name, closes=bool(tag[1]))
-    if name == "speed" and not attributes:
-        return None
-    if tag[1]:
-        return CLOSING
-    return None if value is None else _valued(name, value[1].lower())
+    inner = f"{name}={value[1].lower()}" if value and name in KEYS and not tag[1] else name
+    return _described(inner, closes=bool(tag[1]))
 
 
 def _described(inner: str, *, closes: bool) -> Change | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -129,9 +130,5 @@ def _bare(sound: str) -> str:
 
 def _in_groups(items: list[str], counts: list[int]) -> list[str]:
     """Items joined in groups of these sizes."""
-    out = []
-    at = 0
-    for count in counts:
-        out.append(" ".join(items[at : at + count]))
-        at += count
-    return out
+    rest = iter(items)
+    return [" ".join(itertools.islice(rest, count)) for count in counts]
