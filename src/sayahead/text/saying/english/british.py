@@ -98,49 +98,44 @@ def _lost_r(text: str, phonemes: str) -> bool:
 def from_american(phonemes: str, spelling: str) -> str:
     """A word's American phonemes as British ones; its spelling tells apart what Americans say
     alike."""
-    letters = _LETTERS.findall(spelling.lower())
+    small = spelling.lower()
+    letters = _LETTERS.findall(small)
     if len(letters) > 1 and re.search("[^aeiou]e$", spelling):
         letters.pop()
-    sounds = list(_VOWEL.finditer(phonemes))
-    if len(letters) != len(sounds):
-        letters = ["o" if "o" in spelling.lower() and "a" not in spelling.lower() else ""] * len(
-            sounds
-        )
-    made = list[str]()
-    at = 0
-    for sound, written in zip(sounds, letters, strict=True):
-        stressed = phonemes[sound.start() - 1 : sound.start()] in ("ˈ", "ˌ")
-        made += (
-            phonemes[at : sound.start()],
-            _vowel(sound, written, spelling.lower(), stressed=stressed),
-        )
-        at = sound.end()
+    count = len(_VOWEL.findall(phonemes))
+    if len(letters) != count:
+        letters = ["o" if "o" in small and "a" not in small else ""] * count
+    written = iter(letters)
     flap = "d" if "d" in spelling and "t" not in spelling else "t"
-    said = ("".join(made) + phonemes[at:]).replace("T", flap)
-    return re.sub("n(ˈ?)uː", r"nj\1uː", said) if "new" in spelling.lower() else said
+    said = _VOWEL.sub(lambda sound: _vowel(sound, next(written), small), phonemes)
+    said = said.replace("T", flap)
+    return re.sub("n(ˈ?)uː", r"nj\1uː", said) if "new" in small else said
 
 
-def _vowel(sound: re.Match[str], written: str, spelling: str, *, stressed: bool) -> str:
+def _vowel(sound: re.Match[str], written: str, spelling: str) -> str:
     """The British vowel, and the r where it is said, for an American one and its letters."""
     vowel, r, after = sound.groups()
     if not r:
-        return _open(vowel, written, stressed=stressed)
+        return _open(sound, written)
     if not after or after not in VOWELS:
         return _CLOSED.get(vowel, _BARE.get(vowel, vowel) + "ə" * (vowel != "ə"))
-    return _before_r(vowel, written, spelling, stressed=stressed) + r
+    return _before_r(sound, written, spelling) + r
 
 
-def _open(vowel: str, written: str, *, stressed: bool) -> str:
+def _open(sound: re.Match[str], written: str) -> str:
     """A vowel with no r behind it."""
+    vowel = sound[1]
     if written in ROUNDED and vowel in "ɑɔ":
         return "ɒ"
     if vowel == "i":
-        return "iː" if stressed else "i"
+        is_stressed = sound.string[sound.start() - 1 : sound.start()] in ("ˈ", "ˌ")
+        return "iː" if is_stressed else "i"
     return _LONG.get(vowel) or _BARE.get(vowel, vowel)
 
 
-def _before_r(vowel: str, written: str, spelling: str, *, stressed: bool) -> str:
+def _before_r(sound: re.Match[str], written: str, spelling: str) -> str:
     """A vowel before an r that is said."""
+    vowel = sound[1]
     doubled = {"ɔ": ("rr", "ɒ"), "ɜ": ("urr", "ʌ")}
     letters, short = doubled.get(vowel, ("", ""))
     if short and letters in spelling and (vowel == "ɜ" or written in ROUNDED):
@@ -150,4 +145,4 @@ def _before_r(vowel: str, written: str, spelling: str, *, stressed: bool) -> str
         return "ɑː" if open_a else {"a": "a", "e": "ɛ"}.get(written, "ɛː")
     if vowel == "ʊ":
         return "ʊə"
-    return "ɔː" if vowel == "ɔ" else _open(vowel, written, stressed=stressed)
+    return "ɔː" if vowel == "ɔ" else _open(sound, written)
