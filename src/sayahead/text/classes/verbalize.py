@@ -43,11 +43,10 @@ def year(text: str, language: Words, form: str = "") -> str:
 
 def digits(text: str, language: Words, form: str = "") -> str:
     """Figures one by one, by [rules form] where the language has it."""
-    numbers = language.numbers
-    name = "rules" if form and numbers.has(f"rules {form}") else "cardinal"
-    between = " " * language.record.spaced
-    figures = [int(char) for char in text if char.isdecimal()]
-    return between.join(numbers.in_words(name, figure, form) for figure in figures)
+    name = "rules" if form else "cardinal"
+    figures = map(int, filter(str.isdecimal, text))
+    words = (language.numbers.in_words(name, figure, form) for figure in figures)
+    return (" " if language.record.spaced else "").join(words)
 
 
 def letters(text: str, language: Words, form: str = "") -> str:

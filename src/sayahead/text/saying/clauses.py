@@ -148,7 +148,8 @@ def clauses(texts: Sequence[str], *, ends: bool) -> tuple[list[Token], list[Clau
     where it ``ends``."""
     tokens = [token for owner, text in enumerate(texts) for token in tokens_of(owner, text)]
     for before, token in itertools.pairwise(tokens):
-        before.mark = before.mark or "," * token.opens
+        if token.opens and not before.mark:
+            before.mark = ","
     parts = [Clause()]
     for token in tokens:
         if token.bare:

@@ -42,7 +42,7 @@ def spelled(text: str, kind: str, form: str) -> str:
 
 def _characters(text: str, form: str, language: Language) -> str:
     # A short pause after each letter of a name, so that it can be written down.
-    between = ", "[_NAME.fullmatch(text) is None :]
+    between = ", " if _NAME.fullmatch(text) else " "
     return between.join(filter(None, (_character(char, language) for char in text)))
 
 

@@ -228,7 +228,7 @@ class Untagged:
         self._take(self._inner.breathe())
         if not self._last.isspace():
             self._give(" ", start)
-        mark = "," * (self._open and not self._is_punctuated)
+        mark = "," if self._open and not self._is_punctuated else ""
         self._words.append(Word(mark, max(start, self._done), self._at, pause_s=seconds))
         self._is_punctuated = True
         self._done = self._at

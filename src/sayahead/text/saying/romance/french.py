@@ -48,7 +48,8 @@ def linked(sound: str, before: str, word: str, after: str, start: str) -> str:
     said, listed, liaison = sound.partition(TIE)
     vowel = start != "" and start in VOWELS and after not in APART
     if ends := ENDS.get(word.rpartition("-")[2]):
-        said = said.rstrip("szt") + ("" if start and not vowel else ends[bool(start)])
+        clause_end, tie = ends
+        said = said.rstrip("szt") + (tie if vowel else "" if start else clause_end)
     elif word in LEANING and before.rpartition("'")[2] in PRONOUNS:
         said = said.replace(PRIMARY, "")
     if vowel and not ends:
