@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sayahead.text.classes.number import gender_of
 from sayahead.text.classes.quantity import form_after
 from sayahead.text.classes.verbalize import cardinal, greek, letters
@@ -17,12 +19,8 @@ def full(match: Match) -> Reading | None:
     """The word or words in full, capitalized where the abbreviation is."""
     if is_unit(match) or is_variable(match):
         return None
-    words = expanded(match.language, match["a"])
-    return (
-        said(match, agreed(words, match, match.context.noun or match.context.word))
-        if words
-        else None
-    )
+    words = expanded(match.record.abbreviations, match["a"])
+    return said(match, agreed(words, match, match.context.named))
 
 
 def is_unit(match: Match) -> bool:
@@ -39,12 +37,9 @@ def is_variable(match: Match) -> bool:
 
 def agreeing(match: Match) -> Reading | None:
     """An adjective at a sentence's start, which agrees with the noun behind it: "Próx. parada"."""
-    words = expanded(match.language, match["a"])
-    return (
-        said(match, agreed(words, match, match["noun"]))
-        if match["noun"].islower() and words
-        else None
-    )
+    words = expanded(match.record.abbreviations, match["a"])
+    noun = match["noun"]
+    return said(match, agreed(words, match, noun)) if noun.islower() else None
 
 
 def agreeing_before(match: Match) -> Reading | None:
@@ -90,18 +85,13 @@ def short(match: Match) -> Reading | None:
     left = match.context.word
     if form[0].isupper() and left[:1].isupper() and not (record.capital_nouns or match["menu"]):
         return None  # A name: "Juan Mart. llegó".
-    words = match.language.meaning("short", form)
-    if not words and form[1:].islower():
-        words = capitalized(match.language.meaning("short", form[0].lower() + form[1:]), form)
-    if not words:
-        return None
-    forms = words.split("+")
+    forms = expanded(record.table("short"), form).split("+")
     chosen = forms[0]
     if len(forms) > 1 and NUMBER in match.context.tags:
         chosen = form_after(forms, match.context, match.language)
     elif len(forms) > 1 and left.lower() in record.table("plurals"):
         chosen = forms[1]
-    return said(match, agreed(chosen, match, match.context.noun or left)) if chosen else None
+    return said(match, agreed(chosen, match, match.context.named))
 
 
 def compound(match: Match) -> Reading | None:
@@ -114,7 +104,7 @@ def _piece(part: str, language: Words) -> str:
     if part.isdecimal():
         return cardinal(part, language)
     unit = language.record.units.get(part)
-    return unit.many if unit else expanded(language, part).partition("/")[0]
+    return unit.many if unit else expanded(language.record.abbreviations, part).partition("/")[0]
 
 
 def suffixed(match: Match) -> Reading | None:
@@ -127,7 +117,7 @@ def suffixed(match: Match) -> Reading | None:
 def plain(match: Match) -> Reading | None:
     """An abbreviation without a full stop: "Mme", "km"-like."""
     words = match.record.table("plain")[match["a"]]
-    return said(match, agreed(words, match, match.context.noun or match.context.word))
+    return said(match, agreed(words, match, match.context.named))
 
 
 def weekday(match: Match) -> Reading | None:
@@ -154,10 +144,9 @@ def initials(match: Match) -> Reading | None:
     return Reading(letters(text, match.language) if match.record.dotted_letters else " ".join(text))
 
 
-def expanded(language: Words, form: str) -> str:
-    """What an abbreviation stands for; capitalized where it is and the table's is not, nothing if
-    it is none."""
-    table = language.record.abbreviations
+def expanded(table: Mapping[str, str], form: str) -> str:
+    """What an abbreviation stands for by a table; capitalized where it is and the table's is not,
+    nothing if it is none."""
     words = table.get(form, "")
     if not words and (form[1:].islower() or "." in form[:-1]):
         words = capitalized(table.get(form[0].lower() + form[1:], ""), form)
@@ -175,11 +164,7 @@ def said(match: Match, words: str, *tags: str) -> Reading | None:
         return None
     cue = match.record.cues.get(match["a"].rstrip(".").lower(), "")
     announced = frozenset(tag for tag in (*tags, cue) if tag)
-    noun = (
-        match.context.noun or match.context.word
-        if "/" in expanded(match.language, match["a"])
-        else words
-    )
+    noun = match.context.named if "/" in expanded(match.record.abbreviations, match["a"]) else words
     return Reading(match["article"] + words, announced, word=match["a"], noun=noun)
 
 
@@ -203,5 +188,5 @@ def agreed(words: str, match: Match, noun: str) -> str:
 
 def plural(words: str, match: Match) -> str:
     """Several of what an abbreviation stands for, as far as the form tells."""
-    is_regular = match.record.plural_s and words[-1] in "aeo" and words.isalpha()
+    is_regular = match.record.plural_s and words[-1:] in "aeo" and words.isalpha()
     return f"{words}s" if is_regular else words

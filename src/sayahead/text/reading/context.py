@@ -40,6 +40,11 @@ class Context:
     noun: str = ""
     """The noun in full, where the word is an abbreviation of one."""
 
+    @property
+    def named(self) -> str:
+        """The word to the left, in full."""
+        return self.noun or self.word
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
