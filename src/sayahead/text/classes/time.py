@@ -51,12 +51,8 @@ def lasting(match: Match) -> Reading | None:
     name = match["u"]
     major = int(match["h"])
     minor = int(match["m"])
-    is_clock = name in record.table("hour_words") and (
-        "hour" in match.context.tags or major >= LONG_HOURS
-    )
-    if is_clock or (
-        match.context.word.lower() in record.hour_from and name in record.table("hour_words")
-    ):
+    is_cued = "hour" in match.context.tags or match.context.word.lower() in record.hour_from
+    if name in record.table("hour_words") and (is_cued or major >= LONG_HOURS):
         return Reading(clock_of(match, major, minor, None)) if major <= 24 else None
     unit = record.units.get(name)
     numbers = match.numbers

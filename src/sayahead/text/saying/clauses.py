@@ -119,25 +119,23 @@ class ClausePhonemizer:
         found = []
         for owner in range(first, len(texts)):
             own = [token for token in tokens if token.owner == owner]
-            sound = ""
-            for i, token in enumerate(own):
-                sound += token.phonemes
-                if i + 1 < len(own):
-                    sound += (self._mark(token.mark) if self._inner_punctuation else "") + " "
-            found.append((sound.strip(), own[-1].mark if own else ""))
+            last = own[-1].mark if own else ""
+            sounds = [token.phonemes + self._mark(token.mark) for token in own[:-1]]
+            sounds += [token.phonemes for token in own[-1:]]
+            found.append((" ".join(sounds).strip(), last))
         return found
 
-    def _mark(self, sign: str) -> str:
-        return mark(sign, self._ids)
+    def _mark(self, sign: str, *, is_last: bool = False) -> str:
+        """The voice's symbol for a mark, of which those inside a sentence may be left out."""
+        return mark(sign, self._ids) if self._inner_punctuation or is_last else ""
 
     def _laid_out(self, word: Word, reading: tuple[str, str], *, inside: bool) -> Pronunciation:
         sound, sign = reading
-        marks = self._mark(sign) if self._inner_punctuation or word.ends else ""
         layout = self._layout
         table = self._ids
         before = layout.ids((" " if sound else "") if inside else layout.begin, table)
         sounding = layout.ids(sound, table)
-        after = layout.ids(marks, table)
+        after = layout.ids(self._mark(sign, is_last=word.ends), table)
         parts = [before, sounding, after, layout.closing(table) if word.ends else after[:0]]
         end = len(before) + (len(sounding) or len(after))
         return Pronunciation(np.concatenate(parts), len(before), end)
