@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayahead.text.classes.quantity import amount_of, worth
-from sayahead.text.classes.verbalize import cardinal, over, sign
+from sayahead.text.classes.verbalize import cardinal, sign
 from sayahead.text.reading.context import SILENT, Match, Reading
 
 SMALL = 100
@@ -81,17 +81,3 @@ def slash(match: Match) -> Reading:
         return SILENT
     is_mark = record.decimal in word and match["b"] in BEST
     return Reading(record.out_of if is_mark and record.out_of else sign("/", match.language))
-
-
-def score(match: Match) -> Reading:
-    """``3x1``, after a word that tells of a result."""
-    return Reading(
-        f" {over(':', match.language)} ".join(
-            cardinal(match[group], match.language) for group in "ab"
-        )
-    )
-
-
-def minus(match: Match) -> Reading:
-    """``10 - 4 = 6``: no range before an equals sign."""
-    return Reading(match.record.sign("-"))

@@ -25,7 +25,7 @@ ENDS = "ends"
 """Among the tags of a template: the token's full stop ends the sentence."""
 
 _CLASSES = Path(__file__).parents[1] / "classes"
-_PLACE = re.compile(r"\{([@a-z][\w.]*)(?:\|([a-z_]+)(?::(\w+))?)?\}")
+_PLACE = re.compile(r"\{([@a-z][\w.]*|'[^']+')(?:\|([a-z_]+)(?::(\w+))?)?\}")
 _SAYS = re.compile(r"(?P<says>.+?)(?: as (?P<tags>[\w ]+))?")
 _SAYER = re.compile(r"(?:([a-z_]+)\.)?([a-z_]+)(?::(\w+))?")
 
@@ -138,7 +138,7 @@ class Language(Words):
         name = place[1]
         if name.startswith("@") and not hasattr(self.record, name[1:]):
             raise ConfigError(f"{rule.place}: a language has no key {name[1:]!r}.")
-        if not name.startswith("@") and name not in rule.pattern.groups:
+        if name[0] not in "@'" and name not in rule.pattern.groups:
             raise ConfigError(f"{rule.place}: the pattern has no slot {name!r}.")
 
     def _word_of(self, key: str) -> str:
@@ -148,7 +148,7 @@ class Language(Words):
     def _filled(self, place: re.Match[str], match: Match) -> str:
         if place[1].startswith("@"):
             return self._word_of(place[1][1:])
-        text = match[place[1]]
+        text = place[1].strip("'") if place[1][0] == "'" else match[place[1]]
         return VERBALIZERS[place[2]](text, self, place[3] or "") if place[2] and text else text
 
 
