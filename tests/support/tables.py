@@ -48,8 +48,9 @@ class Table(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> Any:
-        """Where the function is."""
-        return self._rows[0].reportinfo()
+        """Where the function is, and its name."""
+        path, line, _ = self._rows[0].reportinfo()
+        return path, line, self.name
 
 
 def is_row(item: object) -> bool:
