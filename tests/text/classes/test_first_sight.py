@@ -641,3 +641,18 @@ def test_a_weight_in_stone_is_told_from_an_ordinal(number: int) -> None:
 )
 def test_short_forms_of_everyday_english(text: str, said: str) -> None:
     assert said in read_as("en", text)
+
+
+@pytest.mark.parametrize("tag", ["en", "en-gb", "en-in", "en-au"])
+@pytest.mark.parametrize("price", ["$75.20", "£6.40", "€19.99", "C$40.50", "75.20 USD", "$250.05"])
+def test_an_amount_with_cents_before_its_noun_keeps_its_plural(tag: str, price: str) -> None:
+    alone = read_as(tag, f"paid {price}, xo").removeprefix("paid ").removesuffix(", xo")
+    assert read_as(tag, f"a {price} charge xo") == f"a {alone} charge xo"
+    assert read_as(tag, f"a {price[:-2]}00 charge xo") != f"a {alone} charge xo"
+
+
+@pytest.mark.parametrize("tag", ["en", "en-gb"])
+@pytest.mark.parametrize("price", ["$75", "$75.00", "£20", "€5", "$2.5 million"])
+def test_a_round_amount_before_its_noun_has_no_plural(tag: str, price: str) -> None:
+    assert not any(f"{noun}s " in read_as(tag, f"a {price} charge") for noun in ("dollar", "euro"))
+    assert "pounds" not in read_as(tag, f"a {price} charge")

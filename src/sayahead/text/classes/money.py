@@ -89,11 +89,10 @@ def money(amount: Amount, currency: Currency) -> str:
     record = amount.language.record
     if len(amount.decimals) != 2 or currency.cent is None:
         return counted(amount, currency.main)
-    whole = replace(amount, decimals="")
     hundredths = Amount(amount.language, "", int(amount.decimals))
-    main = counted(whole, currency.main)
     if hundredths.whole == 0:
-        return main
+        return counted(replace(amount, decimals=""), currency.main)
+    main = counted(Amount(amount.language, amount.sign, amount.whole), currency.main)
     cents = counted(hundredths, currency.cent)
     if amount.whole == 0:
         return f"{record.sign(amount.sign)} {cents}".strip() if amount.sign else cents
