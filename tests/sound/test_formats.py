@@ -228,6 +228,12 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     AudioFormat("wav").check()
 
 
+def test_a_format_is_checked_without_loading_codecs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers check on their event loop, which the first mp3 held for 50 ms."""
+    monkeypatch.setattr(formats, "codecs", lambda: pytest.fail("The codecs were loaded."))
+    AudioFormat("mp3").check()
+
+
 def test_resampling_a_long_chunk_takes_little_memory() -> None:
     """Ten seconds at 48 kHz took 198 MB."""
     making = Resampler(RATE, 48000)

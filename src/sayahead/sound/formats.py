@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -56,8 +57,9 @@ class AudioFormat:
                 8000,
                 MAX_BITS.get(self.encoding, 512000),
             )
-        if self.encoding in CODECS:
-            codecs()
+        # To import them takes 50 ms, which is left to who encodes: servers check on their loop.
+        if self.encoding in CODECS and importlib.util.find_spec("av") is None:
+            raise ConfigError(NO_CODECS)
 
     @property
     def width(self) -> int | None:
@@ -93,6 +95,7 @@ RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
 """Sample rates that a client may choose. The list is closed because each has a cached filter."""
 OWN_RATES = {"mp3": RATES, "aac": RATES, "opus": (8000, 12000, 16000, 24000, 48000)}
 MAX_BITS = {"opus": 256000}
+NO_CODECS = "mp3, opus, aac and flac need PyAV: pip install 'sayahead[codecs]'."
 # Codec, container, and sample format in PyAV.
 CODECS = {
     "flac": ("flac", "flac", "s16"),
@@ -328,9 +331,7 @@ def codecs() -> Any:
     try:
         import av
     except ImportError as error:
-        raise ConfigError(
-            "mp3, opus, aac and flac need PyAV: pip install 'sayahead[codecs]'."
-        ) from error
+        raise ConfigError(NO_CODECS) from error
     return av
 
 
