@@ -75,7 +75,7 @@ def phrase(match: Match) -> Reading:
     one, _, many = match.record.table("phrases")[match["a"]].partition("/")
     words = many if many and not match.context.is_one else one
     cue = match.record.cues.get(one.replace(" ", "-"), "")
-    return Reading(words, frozenset({cue} if cue else ()), word=words.rpartition(" ")[2])
+    return Reading(words, frozenset({cue} - {""}), word=words.rpartition(" ")[2])
 
 
 def short(match: Match) -> Reading | None:
@@ -163,7 +163,7 @@ def said(match: Match, words: str, *tags: str) -> Reading | None:
     if not words:
         return None
     cue = match.record.cues.get(match["a"].rstrip(".").lower(), "")
-    announced = frozenset(tag for tag in (*tags, cue) if tag)
+    announced = frozenset({*tags, cue} - {""})
     noun = match.context.named if "/" in expanded(match.record.abbreviations, match["a"]) else words
     return Reading(match["article"] + words, announced, word=match["a"], noun=noun)
 
