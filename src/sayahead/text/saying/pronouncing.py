@@ -294,34 +294,32 @@ class Pronouncing:
         """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link
         that looks so."""
         source = self._characters(word)
-        if (
-            not (link := _GIVEN.search(source))
-            or link[2].isascii()
-            or self._lexicon.transcriber is None
-        ):
+        link = _GIVEN.search(source)
+        transcriber = self._lexicon.transcriber
+        if link is None or transcriber is None or link[2].isascii():
             return None
         try:
-            entry = Said(phonemes=self._lexicon.transcriber.read(link[2], "ipa"))
+            phonemes = transcriber.read(link[2], "ipa")
         except ConfigError as error:
             log.warning("%s: %s.", link[0], error)
             return None
         before = source[: link.start()]
         after = source[link.end() :]
         if after.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, after[2:])):
-            entry = Said(phonemes=self._lexicon.transcriber.genitive(entry.phonemes))
+            phonemes = transcriber.genitive(phonemes)
             after = ""
         first, last = (
             self._lexicon.read(part) if any(map(str.isalnum, part)) else ""
             for part in (before, after)
         )
         if not (first or last):
-            return [said_so([word], entry, "")]
+            return [said_so([word], Said(phonemes=phonemes), "")]
         mark = _MARKS.search(word.text)[0]  # type: ignore[index]
         pieces = [(first, link.start()), (link[1], link.end()), (last, len(source))]
         texts, ends = zip(*(piece for piece in pieces if piece[0]), strict=True)
         words = parted(word, [*texts[:-1], texts[-1] + mark], [word.start + end for end in ends])
         place = bool(first)
-        words[place] = replace(words[place], phonemes=entry.phonemes)
+        words[place] = replace(words[place], phonemes=phonemes)
         return words
 
     def _parts(self, words: list[Word], source: str, before: Tokens = ()) -> list[Word] | None:
