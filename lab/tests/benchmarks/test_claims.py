@@ -167,6 +167,9 @@ def test_the_best_rule_is_one_that_reads_no_more_ahead(claims: Any, results: Pat
     assert claims.judged(record)[0].values[1:] == ["wait-3-steps", "0.55", "0.57"]
     changed(path, "wait-2-steps", "d_T", value={"wait-2-steps": 0.56})
     assert claims.judged(record)[0].values[1:] == ["wait-2-steps", "0.56", "0.57"]
+    # A hair more is no more.
+    changed(path, "wait-2-steps", "d_T", value={"wait-2-steps": 0.58})
+    assert claims.judged(record)[0].values[1:] == ["wait-2-steps", "0.58", "0.57"]
 
 
 def test_every_claim_says_what_would_refute_it_and_has_a_verdict(claims: Any) -> None:
