@@ -656,3 +656,23 @@ def test_an_amount_with_cents_before_its_noun_keeps_its_plural(tag: str, price: 
 def test_a_round_amount_before_its_noun_has_no_plural(tag: str, price: str) -> None:
     assert not any(f"{noun}s " in read_as(tag, f"a {price} charge") for noun in ("dollar", "euro"))
     assert "pounds" not in read_as(tag, f"a {price} charge")
+
+
+@pytest.mark.parametrize("tag", LANGUAGES)
+@pytest.mark.parametrize(("hours", "minutes"), [(1, 50), (2, 5), (10, 30), (3, 45), (4, 15)])
+def test_minutes_apart_from_their_hours_are_no_meters(tag: str, hours: int, minutes: int) -> None:
+    apart = read_as(tag, f"{hours}h {minutes}m, x")
+    together = read_as(tag, f"{hours}h {minutes}min, x")
+    assert apart == together
+
+
+@pytest.mark.parametrize("tag", ["en", "de", "es", "fr", "it", "nl", "pt"])
+@pytest.mark.parametrize("initials", ["J.-B.", "J.-P.", "A.-M.", "V.-L.", "M.-C."])
+def test_joined_initials_are_no_units_and_no_titles(tag: str, initials: str) -> None:
+    letters = initials.replace(".", "").replace("-", " ")
+    assert read_as(tag, f"x 1803 {initials} Perrin").endswith(f" {letters} Perrin")
+
+
+@pytest.mark.parametrize("article", ["l'", "dell'", "nell'", "all'", "sull'"])
+def test_an_exercise_with_an_article_is_no_example(article: str) -> None:
+    assert read_as("it", f"{article}es. 5 ") == f"{article}esercizio cinque"
