@@ -54,7 +54,10 @@ def linked(match: Match) -> Reading:
 
 
 def numbered(match: Match) -> Reading | None:
-    """What counts pages, chapters and the like, before a number: "S. 5", "los km 3 y 5"."""
+    """What counts pages, chapters and the like, before a number, which is then read as a label:
+    "S. 5"; the articles before several days are those of several pages, too: "los km 3 y 5"."""
+    # Before letters, one without a full stop is a letter itself, "S A"; and one of those that open
+    # sentences is no number: "pág. A las tres".
     letters = "".join(filter(str.isalpha, match["next"]))
     if letters and (len(match["a"]) == 1 or letters in match.record.table("starters")):
         return None

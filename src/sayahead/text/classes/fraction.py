@@ -68,6 +68,7 @@ def plain(match: Match) -> Reading | None:
 
 
 def _part(match: Match, above: int, below: int) -> Reading | None:
+    """A fraction by its name, with its sign and the whole number before it; 7/5 has no name."""
     if above >= below >= UNNAMED:
         return None
     part = match.numbers.part(above, below)

@@ -116,6 +116,7 @@ def dotted_before(match: Match) -> Reading | None:
 
 
 def _dotted(match: Match, noun: str) -> Reading | None:
+    """An ordinal in the form that a noun asks for, which may be a month or an abbreviation."""
     figures = match["n"] or str(value_of(match["r"]))
     record = match.record
     if figures[0] == "0" and figures.strip("0") == "":

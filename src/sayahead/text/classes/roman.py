@@ -76,7 +76,12 @@ def before_noun(match: Match, value: int, gender: str) -> str:
 
 
 def after_article(match: Match) -> Reading | None:
-    """``la II Guerra Mundial``: an ordinal before its noun; ``el XVIII``: a century."""
+    """``la II Guerra Mundial``: an ordinal before its noun; ``el XVIII``: a century, by the
+    language's [roman].
+
+    Where ordinals have a full stop, as in German, it is none without one. A single letter is one
+    only before a noun, and ``I``, which may be the letter there as well, only before a war.
+    """
     record = match.record
     numeral = match["r"]
     noun = match["noun"]
@@ -86,6 +91,7 @@ def after_article(match: Match) -> Reading | None:
         return None
     if len(numeral) == 1 and (not noun or (value == 1 and noun not in record.table("wars"))):
         return None
+    # Beyond ten, [roman] is a cardinal in Spanish and Portuguese: "el XII congreso".
     if noun and (gender == "f" or value <= TEN or noun[0].isupper()):
         return Reading(before_noun(match, value, gender))
     return spoken(match, [numeral], "", ["roman"])

@@ -64,6 +64,8 @@ def _pairs(group: str) -> list[str]:
 
 
 def _group(group: str, language: Words) -> str:
+    """Figures that stand together: as a table has them, as one number where the language reads
+    pairs, or one by one."""
     known = language.meaning("phone_groups", group)
     if known:
         return known

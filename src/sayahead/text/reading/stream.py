@@ -262,7 +262,10 @@ class TokenReader:
         return run.end() if run else self._at + 1
 
     def _is_cut(self, end: int) -> bool:
-        """Whether letters and figures are too many to be one token, so that it ends among them."""
+        """Whether letters and figures are too many to be one token, so that it ends among them.
+
+        ``MAX_RUN`` of them are not yet: only when the character at ``end`` is another one.
+        """
         return (
             end - self._at == MAX_RUN
             and len(self._text) > end

@@ -130,6 +130,8 @@ class ClausePhonemizer:
         return mark(sign, self._ids) if self._inner_punctuation or is_last else ""
 
     def _laid_out(self, word: Word, reading: tuple[str, str], *, inside: bool) -> Pronunciation:
+        """A word's ids, and which of them sound; ``inside``: others before it in its sentence
+        do."""
         sound, sign = reading
         layout = self._layout
         table = self._ids

@@ -81,6 +81,7 @@ class Transcriber:
         return "".join(map(self._checked, text))
 
     def _checked(self, char: str) -> str:
+        """A character as the voice has it, nothing for white space. ConfigError if it has none."""
         for form in (char, unicodedata.normalize("NFD", char)):
             if self._symbols.issuperset(form):
                 return form
@@ -92,6 +93,7 @@ class Transcriber:
         return "".join(sorted(c for c in self._symbols if unicodedata.category(c)[0] == "L"))
 
     def _arpabet(self, text: str) -> str:
+        """Sounds of ARPAbet, where a vowel without stress may be another one."""
         ipa = ""
         for sound in text.split():
             name = sound.rstrip("012").upper()
@@ -105,6 +107,8 @@ class Transcriber:
         return self._ipa(ipa)
 
     def _ipa(self, text: str) -> str:
+        """IPA in the voice's symbols: what looks like one is taken for it, and what no voice knows,
+        such as ties, is left out."""
         text = unicodedata.normalize("NFC", text).translate(_SILENT)
         text = "".join(
             _ALIKE[c] if c in _ALIKE and self._symbols.issuperset(_ALIKE[c]) else c for c in text

@@ -71,6 +71,7 @@ class EnglishPhonemizer:
         if british:
             own = dict(british_names())
             self._g2p.resolve_tokens = linking(self._g2p.resolve_tokens)
+        # The package's own names and homographs come before those of hibari's lexicon.
         self._readings = hibari_tables.Added(golds.d, own)
         golds.d = self._readings
         self._ids = dict(phonemes)

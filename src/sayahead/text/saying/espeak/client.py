@@ -217,6 +217,7 @@ class Espeak:
         return self._worker
 
     def _ask(self, voice: str, text: str) -> tuple[str, ...]:
+        """Ask the worker; one that dies is replaced once, as the text may be what kills it."""
         failures = []
         for _ in range(2):
             with self._lock:

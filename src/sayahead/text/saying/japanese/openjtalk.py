@@ -46,6 +46,7 @@ def is_installed() -> bool:
 
 @functools.cache
 def _openjtalk() -> Any:
+    """OpenJTalk, imported when it is first needed. ConfigError if it is not installed."""
     try:
         return importlib.import_module(MODULE)
     except ImportError as error:

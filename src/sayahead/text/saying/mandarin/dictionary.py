@@ -84,6 +84,7 @@ def _readings(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def _words(text: str) -> list[str]:
+    """Words in order, each stored as how much it shares with the one before, and the rest."""
     words: list[str] = []
     word = ""
     for shared, rest in _ENTRY.findall(text):

@@ -45,6 +45,7 @@ class MandarinFilter:
         return out
 
     def _take(self, character: Character, out: list[Character]) -> None:
+        """Take in a Han character, which waits until the segmenter knows which word it is of."""
         if self._segmenter is None:
             self._segmenter = Segmenter(dictionary(), self._measures if self._is_counted else ())
             self._is_counted = False

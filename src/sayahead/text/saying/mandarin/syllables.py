@@ -94,6 +94,8 @@ def phonemes(syllable: str) -> str:
 
 
 def _sound(letters: str) -> str:
+    """Initial and final, with 0 for the tone: Pinyin writes ü as u after j, q and x, and one i for
+    two sounds."""
     initial = _INITIAL.match(letters)
     head = initial[0] if initial else ""
     tail = letters[len(head) :]

@@ -32,6 +32,7 @@ class Italian(LearnedOrthography):
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
         out = [fitted(*pair) for pair in zip(sounds, [*sounds[1:], ""], strict=False)]
         for i, word in enumerate(words):
+            # "questo è" has its main stress on "questo".
             if i and word == "è" and words[i - 1].lower() in ("questo", "questa"):
                 out[i - 1] = strong(out[i - 1])
                 out[i] = "ˌɛ"

@@ -49,6 +49,7 @@ class Portuguese(LearnedOrthography):
             said, listed, tied = sound.partition(TIE)
             after = sounds[i + 1].lstrip("ˈˌ")[:1] if i + 1 < len(sounds) else ""
             letter = words[i + 1][:1].lower() if after else ""
+            # The list says how a word ends before a vowel's letter; others change by what follows.
             if listed:
                 out.append(tied if tied and letter in OPEN else said)
             else:

@@ -50,6 +50,7 @@ class RomanceSounds:
         return self._words.get(f"{before} {word.lower()}") or self.word(word)
 
     def _word(self, text: str) -> str:
+        """A word from the list; else its pieces, which hyphens, figures or capitals inside part."""
         text = unicodedata.normalize("NFC", text).replace("’", "'")
         if said := self._known(text):
             return said
@@ -60,6 +61,8 @@ class RomanceSounds:
         return said
 
     def _known(self, text: str) -> str:
+        """What the list has for a word; in capitals a short one with a stress of its own is no
+        word: "ONU"."""
         said = self._words.get(text, "")
         if (
             not said
@@ -70,6 +73,8 @@ class RomanceSounds:
         return self._language.adapted(said) if said else ""
 
     def _piece(self, text: str) -> str:
+        """What stands before an apostrophe, a word by the rules, or letters: where nobody could
+        say it, its first one is named until the rest is a word."""
         if said := self._known(text):
             return said
         small = text.lower()

@@ -131,6 +131,8 @@ class Spanish(Orthography):
         return said if self._lisps else said.replace("θ", "s").replace("ʎ", "ʝ")
 
     def _stressed(self, text: str) -> str:
+        """A word's sounds with its stress: on the accent, else on the last vowel or the one before,
+        by how it ends."""
         sounds = SOUNDS(text)
         nuclei = [place for place, symbol in enumerate(sounds) if symbol in NUCLEI]
         if not nuclei:
@@ -156,6 +158,8 @@ class Spanish(Orthography):
         return OPEN_NAME.sub("ˈɛ", super().letters(text))
 
     def running(self, sounds: Sequence[str], words: Sequence[str]) -> list[str]:
+        """Stops are hard at a clause's start and after a nasal, and soft before a vowel; n takes
+        the place of what follows."""
         out = list(sounds)
         for i, said in enumerate(out):
             before = out[i - 1][-1:] if i else "#"
