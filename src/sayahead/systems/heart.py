@@ -401,6 +401,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         makers += load(expect_folder, ("expect",), threads)
 
     def stages(*loaded: OnnxGraph) -> Stages:
+        """Return both stages, and note the tables of the speakers, which the graphs check."""
         graphs = {graph.name: graph for graph in loaded}
         check_memory(graphs["text"], folder)
         if SPEAKERS in config.files:
