@@ -2,7 +2,7 @@
 papers report at N = 1?
 
     export SAYAHEAD_VOICES=voices
-    for row in independent unicontext bicontext; do sayahead voices add \
+    for row in independent unicontext bicontext; do sayahead voices add --replace \
         archives/saeki-free-$row.tar.gz; done
     python lab/benchmarks/saeki/control.py lab/benchmarks/saeki/free.toml --texts test.csv \
         --count 20 \
