@@ -86,8 +86,9 @@ def short(match: Match) -> Reading | None:
     form = match["a"]
     record = match.record
     left = match.context.word
+    # Two capitals in a row are a name where nouns have none: "Juan Mart. llegó".
     if form[0].isupper() and left[:1].isupper() and not (record.capital_nouns or match["menu"]):
-        return None  # A name: "Juan Mart. llegó".
+        return None
     forms = expanded(record.table("short"), form).split("+")
     chosen = forms[0]
     if len(forms) > 1 and NUMBER in match.context.tags:
@@ -184,6 +185,7 @@ def agreed(words: str, match: Match, noun: str) -> str:
     gender = record.table("articles").get(name) or gender_of(match, name, is_one=True)
     gender = gender or gender_of(match, name.removesuffix("s"), is_one=True)
     wanted = "f" if other.endswith(("a", "in", "e")) else "m"
+    # "e" is feminine, "s" masculine, for nouns with another form before them: "mezz'ora".
     chosen = other if gender.replace("e", "f").replace("s", "m") == wanted else one
     is_plural = record.plural_s and len(noun) > 3 and noun.endswith("s") and chosen[-1] in "aeéou"
     return f"{chosen}s" if is_plural else chosen

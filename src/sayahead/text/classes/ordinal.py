@@ -90,6 +90,7 @@ def dotted(match: Match) -> Reading | None:
     noun = match["noun"]
     if noun not in match.record.table("starters"):
         return _dotted(match, noun)
+    # The full stop ends the sentence as well, unless so many figures are a number or a year.
     reading = _dotted(match, "")
     is_great = len(match["n"]) > 2
     return None if is_great or reading is None else replace(reading, mark=".", ends=True)
@@ -100,11 +101,13 @@ def dotted_before(match: Match) -> Reading | None:
     noun = match["noun"].rstrip("'")
     context = match.context
     record = match.record
+    # A numeral after a name is the name's, whose rules read it: "Ludwig XIV.".
     if match["r"] and context.before and context.word[:1].isupper():
         return None
     is_named = noun in record.table("clubs") or any(
         form in record.table("after_ordinal") for form in (noun, f"{noun}.")
     )
+    # More than a month has days are a number or a year that ends its sentence.
     is_great = match["n"] != "" and int(match["n"]) > 31
     if (
         (noun in record.table("starters") or is_great)

@@ -37,9 +37,11 @@ def shaped(match: Match) -> Reading | None:
     groups = re.findall(r"\d+", match.text)
     if _DATE.fullmatch(match.text):
         return None
+    # Without a leading zero, few figures may be anything.
     count = sum(map(len, groups))
     if not MIN_FIGURES <= count <= 15 or (count < 8 and match.text[0] not in "(0"):
         return None
+    # "1 234 567" are thousands.
     is_number = all(len(group) == 3 for group in groups[1:]) and len(groups[0]) < 4
     if is_number and match.text[0] not in "(0" and "-" not in match.text:
         return None

@@ -75,6 +75,7 @@ def long(match: Match) -> Reading | None:
         if value and noun:
             name = numbers.form_of(noun, str(value), is_one=value == 1)
             words += [numbers.cardinal(value, noun.gender), name]
+    # "2h30" does not write what the minutes are.
     if match["m"] and not match["unit"] and not match["s"] and int(match["m"]):
         words.pop()
     return Reading(joined(words)) if words else None
