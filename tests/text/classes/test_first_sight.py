@@ -677,3 +677,86 @@ def test_joined_initials_are_no_units_and_no_titles(tag: str, initials: str) -> 
 @pytest.mark.parametrize("article", ["l'", "dell'", "nell'", "all'", "sull'"])
 def test_an_exercise_with_an_article_is_no_example(article: str) -> None:
     assert read_as("it", f"{article}es. 5 ") == f"{article}esercizio cinque"
+
+
+@pytest.mark.parametrize(
+    "goals",
+    ["Saka (23', 67' pen.)", "Rice (45'+2')", "Kane 34' (pen)", "Son (12', 88')", "Foden (71')"],
+)
+def test_goals_have_minutes_not_feet(goals: str) -> None:
+    said = read_as("en", f"Goals: {goals}, and it ended")
+    assert "minutes" in said
+    assert "feet" not in said
+
+
+@pytest.mark.parametrize("length", ["8', 10' or 12'", "12' high", "16' long", "6', 8' and 10'"])
+def test_boards_and_walls_have_feet(length: str) -> None:
+    said = read_as("en", f"The wall ({length}) is new and {length} too")
+    assert "feet" in said
+    assert "minutes" not in said
+
+
+@pytest.mark.parametrize("tag", ["en", "en-gb"])
+@pytest.mark.parametrize("inward", ["2TN", "4PF", "1PT", "8TH", "6XH", "5AB", "7LT"])
+@pytest.mark.parametrize("outward", ["S10", "M1", "SW1A", "EC1A", "B33", "CR2", "DN55"])
+def test_a_postcode_is_letters_and_figures(tag: str, outward: str, inward: str) -> None:
+    figures = read_as(tag, f"xa {inward[0]}").removeprefix("xa ")
+    letters = " ".join("A." if letter == "A" else letter for letter in inward[1:])
+    assert f" {figures} {letters}, xo" in read_as(tag, f"xa {outward} {inward}, xo")
+
+
+@pytest.mark.parametrize("text", ["a Galaxy S23 8GB RAM", "an M4 2 Nm bolt", "M8 2kg screws"])
+def test_a_unit_behind_a_model_is_no_postcode(text: str) -> None:
+    said = read_as("en", text)
+    assert any(unit in said for unit in ("gigabyte", "newton", "kilogram"))
+
+
+@pytest.mark.parametrize("number", ["1805.7", "1987,0312.4", "GR 22", "Ma 399"])
+def test_a_museum_has_an_inventory_number(number: str) -> None:
+    assert "(inventory " in read_as("en", f"bust (inv. no. {number}) of it")
+
+
+@pytest.mark.parametrize("number", ["2231", "22", "A-1022", "4410-2"])
+def test_a_bill_has_an_invoice_number(number: str) -> None:
+    assert "nvoice" in read_as("en", f"Inv. No. {number} is due")
+
+
+@pytest.mark.parametrize("parts", ["10-10-10", "20-5-10", "5-10-5", "12-4-8", "16-16-16"])
+@pytest.mark.parametrize("tag", ["en", "en-gb"])
+def test_a_fertilizer_has_three_numbers(tag: str, parts: str) -> None:
+    said = read_as(tag, f"xa {parts.replace('-', ', ')}").removeprefix("xa ").replace(",", "")
+    for text in ("{} fertilizer", "{} plant food", "{} slow-release fertiliser", "NPK {} now"):
+        assert said in read_as(tag, f"Apply {text.format(parts)} soon"), text
+    assert said in read_as(tag, f"a fertilizer ({parts}) helps")
+
+
+@pytest.mark.parametrize("number", ["3", "12", "1.5", "200"])
+def test_ships_have_nautical_miles_and_light_has_nanometers(number: str) -> None:
+    for sea in ("visibility under {} nm.", "{} nm offshore", "sailed {} nm", "{} nm north of it"):
+        assert "nautical miles" in read_as("en", sea.format(number)), sea
+    for light in ("a {} nm process", "wavelength of {} nm", "{} nm light", "about {} nm thick"):
+        assert "nanometer" in read_as("en", light.format(number)), light
+
+
+@pytest.mark.parametrize("weight", ["3 st", "11 st 4 lb", "11 st. 4 lb", "9.5 st"])
+def test_a_weight_is_in_stone_and_wool_in_stitches(weight: str) -> None:
+    assert " stone" in read_as("en", f"it is about {weight}.")
+    for wool in ("Cast on 40 st, knit", "the last 3 st, turn", "K3, 2 st. left", "3 st from each"):
+        assert "stitches" in read_as("en", wool), wool
+
+
+@pytest.mark.parametrize("far", ["5K", "10K", "15K"])
+def test_a_run_is_so_many_k_and_else_thousands(far: str) -> None:
+    number = read_as("en", f"xa {far[:-1]}").removeprefix("xa ")
+    for text in ("{} in 52:18", "ran a {}.", "a {} race", "my first {} was", "{} PB"):
+        assert f"{number} K" in read_as("en", f"Yes, {text.format(far)} here"), text
+    assert "ten thousand" in read_as("en", "sold 10K copies")
+
+
+@pytest.mark.parametrize("score", ["287–6", "187-4", "312-8"])
+def test_a_score_of_cricket_is_runs_for_wickets(score: str) -> None:
+    runs = read_as("en", f"xa {score[:3]}").removeprefix("xa ")
+    for text in ("closed on {} then", "{} at stumps", "England {} and", "reached {}, then"):
+        assert f"{runs} for " in read_as("en", f"They {text.format(score)} so"), text
+    assert " to one" in read_as("en", "won at 100-1 today")
+    assert " for " not in read_as("en", f"passed by {score} votes")
