@@ -49,8 +49,10 @@ class WaveRNNVocoder:
         self._model = model
         self._w = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
         self._conditions = Conditions(self._w)
-        heard = np.concatenate([self._w["input.sample"], self._w["input.sample.gates"]])
-        self._recurrent = Recurrent(self._w, heard[None])
+        # The weights of the previous sample, which is the only input of a step: one row.
+        of_sample = np.concatenate([self._w["input.sample"], self._w["input.sample.gates"]])
+        self._recurrent = Recurrent(self._w, of_sample[None])
+        # The sample that each of the output's classes stands for.
         self._values = self._w["values"]
 
     def initial(self, frame: int) -> WaveRNNState:

@@ -112,7 +112,9 @@ def _amount(match: Match) -> Amount:
 
 
 def _low(match: Match, high: Amount, currency: Currency | None = None) -> str:
-    """The lower end of a range and what follows it, with its hundredths."""
+    """The lower end of a range (the slot ``m``) and what stands between it and ``high``; nothing
+    where it is no range. "5 to " for $5–10, since the currency is said with the higher end, but
+    "five dollars and fifty cents to " for $5.50–10: hundredths are not said without theirs."""
     if not match["m"]:
         return ""
     low = amount_in(match, "m")

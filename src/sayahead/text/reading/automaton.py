@@ -180,6 +180,8 @@ class Automaton:
         return self._ends[key]
 
     def _added(self, node: Node, at: int) -> int:
+        """Add a node behind a place, as edges or, for words of a vocabulary and choices, as ways
+        without a character; the place behind it. What begins alike is shared (``_add``)."""
         if isinstance(node, Series):
             for part in node.parts:
                 at = self._add(part, at)

@@ -394,7 +394,8 @@ class TokenReader:
             self._lone_mark(reading, start, end)
 
     def _close(self, end: int) -> None:
-        """Close a bracket that was opened before a word."""
+        """Close a bracket: one that no word has followed yet is forgotten, one around an aside is
+        put behind its last word."""
         if self._opens:
             self._opens = ""
             return

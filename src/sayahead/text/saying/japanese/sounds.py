@@ -40,7 +40,11 @@ def kana_of(word: str) -> str:
 
 def readings(words: Sequence[str]) -> list[list[str]]:
     """The parts of each word of a clause in katakana, or as they are written where they have
-    none."""
+    none.
+
+    A morpheme belongs to the word in which it begins, and what is said of it in the next words to
+    those. If the analyzer's morphemes do not add up to the text, each word is read by itself.
+    """
     written = [_LATIN.sub(lambda found: latin(found[0]) or found[0], word) for word in words]
     text = "".join(written)
     found = morphemes(text)

@@ -27,6 +27,7 @@ class MandarinFilter:
         self._held: list[Character] = []
         self._last = SPACE
         self._is_counted = False
+        """Whether a figure is the last character but for blanks: a measure word may follow."""
 
     def push(self, characters: list[Character]) -> list[Character]:
         """The characters that are certain, with a space before each that begins a word."""
