@@ -1,1 +1,2 @@
-"""Commands, events and error codes (``messages.py``), places, whose step is next, traces."""
+"""Commands, events, error codes (``messages.py``), places (``capacity.py``), whose step is next
+(``threads.py``, ``pacing.py``), traces."""
