@@ -760,3 +760,15 @@ def test_a_score_of_cricket_is_runs_for_wickets(score: str) -> None:
         assert f"{runs} for " in read_as("en", f"They {text.format(score)} so"), text
     assert " to one" in read_as("en", "won at 100-1 today")
     assert " for " not in read_as("en", f"passed by {score} votes")
+
+
+@pytest.mark.parametrize("first", ["10-10-10", "5-10-5", "12-4-8", "20-5-10", "6-6-6"])
+@pytest.mark.parametrize("kind", ["fertilizer", "water-soluble fertilizer", "plant food"])
+def test_one_of_two_fertilizers_is_no_date(first: str, kind: str) -> None:
+    numbers = " ".join(read_as("en", number) for number in first.split("-"))
+    assert read_as("en", f"Use {first} or 20-20-20 {kind}").startswith(f"Use {numbers} or twenty")
+
+
+@pytest.mark.parametrize("number", [9, 10, 12, 14, 15])
+def test_a_weight_that_goes_down_is_in_stone(number: int) -> None:
+    assert " stone to nine stone" in read_as("en", f"She went from {number} st to 9 st 6 lb")

@@ -12,7 +12,9 @@ SHORT = frozenset({"short"})
 CUT = frozenset({"short", "cut"})
 MAX_STRETCHED = 20
 """Letters of the longest word of which it is asked whether it is another one that is stretched."""
-_STRETCHED = re.compile(r"(?!(?-i:III|XXX[IVX]*)(?![^\W\d_]))([^\W\d_])\1{2,}", re.IGNORECASE)
+_STRETCHED = re.compile(
+    r"(?!(?-i:III|XXX[IVX]*)(?![^\W\d_]))(?!(?<=[ivxlc])i)([^\W\d_])\1{2,}", re.IGNORECASE
+)
 """Letters that are written three times or more and are no Roman numeral."""
 
 
