@@ -772,3 +772,11 @@ def test_one_of_two_fertilizers_is_no_date(first: str, kind: str) -> None:
 @pytest.mark.parametrize("number", [9, 10, 12, 14, 15])
 def test_a_weight_that_goes_down_is_in_stone(number: int) -> None:
     assert " stone to nine stone" in read_as("en", f"She went from {number} st to 9 st 6 lb")
+
+
+@pytest.mark.parametrize("tag", ["nl", "fr", "it", "de", "es", "pt"])
+@pytest.mark.parametrize("number", [34, 37, 22, 59, 38])
+def test_a_seat_with_a_k_is_no_thousand(tag: str, number: int) -> None:
+    label = {"nl": "kamer", "fr": "siège", "it": "posto", "de": "Platz", "es": "asiento"}
+    seat = f"{label.get(tag, 'assento')} {number}K"
+    assert read_as(tag, f"{seat} xoxo").startswith(read_as(tag, f"{seat}, xoxo").split(",")[0])
