@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from support.servers import Running, serving
-from websockets.asyncio.client import connect
+from websockets.asyncio.client import ClientConnection, connect
 
 from sayahead.server.operation.rate_limits import Account, Allowance, Reading
 
@@ -150,6 +150,17 @@ def test_dropped_requests_hold_up_no_key_and_nobody_afterwards() -> None:
         assert time.monotonic() - begun < 4.0
 
 
+async def events_came(socket_: ClientConnection, kind: str, count: int) -> None:
+    """Wait for a number of events of a kind; none may be an error."""
+    while count:
+        message = await asyncio.wait_for(socket_.recv(), 30)
+        if isinstance(message, str):
+            event = json.loads(message)
+            assert event["type"] != "error", event
+            if event["type"] == kind:
+                count -= 1
+
+
 def test_who_waits_for_us_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection whose messages waited, as its client had sent too many, was closed as idle."""
 
@@ -166,13 +177,7 @@ def test_who_waits_for_us_is_not_idle(monkeypatch: pytest.MonkeyPatch) -> None:
                 await socket_.send(
                     json.dumps({"type": "input_text.end", "context_id": f"c{number}"})
                 )
-            done = 0
-            while done < 3:
-                message = await asyncio.wait_for(socket_.recv(), 20)
-                if isinstance(message, str):
-                    event = json.loads(message)
-                    assert event["type"] != "error", event
-                    done += event["type"] == "speech.done"
+            await events_came(socket_, "speech.done", 3)
 
     with serving(limits={"idle_s": 0.7, "first_message_s": 0.7, "sessions": 64}) as server:
         # Each message is read a second after the one before.
@@ -212,13 +217,7 @@ def test_a_thousand_cancels_take_no_turns() -> None:
                 for kind, more in (("append", {"text": "Hello there. "}), ("cancel", {})):
                     text = {"type": f"input_text.{kind}", "context_id": f"c{number}", **more}
                     await socket_.send(json.dumps(text))
-            cancelled = 0
-            while cancelled < 1000:
-                message = await asyncio.wait_for(socket_.recv(), 30)
-                if isinstance(message, str):
-                    event = json.loads(message)
-                    assert event["type"] != "error", event
-                    cancelled += event["type"] == "speech.cancelled"
+            await events_came(socket_, "speech.cancelled", 1000)
 
     # Two texts a second.
     with serving(limits={"sessions": 2, "messages_per_s": 100_000}) as server:

@@ -206,7 +206,8 @@ class Grammar:
         ``end`` is where its pattern was complete."""
         pattern = self.rules[number].pattern
         if pattern.is_bare:
-            end -= pattern.right is not None
+            if pattern.right is not None:
+                end -= 1
             token = _in_line(text[start:end])
             return (token, dict.fromkeys(pattern.groups, token)) if is_boundary(text, end) else None
         if pattern.looks_at_word and not is_boundary(text, end):

@@ -164,7 +164,7 @@ def tagged(say: Sayer, tags: frozenset[str]) -> Sayer:
         reading = say(match)
         if reading is None:
             return None
-        mark = reading.mark or "." * ends
+        mark = reading.mark or ("." if ends else "")
         is_last = ends or reading.ends
         return replace(reading, tags=reading.tags | more, mark=mark, ends=is_last)
 
